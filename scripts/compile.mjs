@@ -17,6 +17,7 @@ const PROGRAMS = [
   'src/cli/main.ts',
   'src/cli/serve_command.ts',
   'src/cli/demo/simulated_publishers.ts',
+  'src/cli/export/export_thread.ts',
   'src/clock/precise_timer_worker.ts',
   'src/crypto/pool/worker.ts',
   'src/edge/threads/thread_main.ts',

@@ -176,6 +176,7 @@ const ROOMS: Rooms = {
     'witness',
     'metrics/metrics_listener',
     'crypto/algorithm_definition',
+    'crypto/pool/jobs',
     'crypto/pool/pool',
     'store/data_folder',
     'store/lmdb/lock',
@@ -287,7 +288,7 @@ const INNER_ROOMS_MAX = 15;
 const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^server\//,
   'hyparquet-writer': /^records\/parquet_(?:rows|columns|chunk)\.ts$/,
-  piscina: /^crypto\/pool\/threads\.ts$/,
+  piscina: /^(?:crypto\/pool\/threads|cli\/export\/export_(?:pool|thread))\.ts$/,
   lmdb: /^store\/(?:lmdb\/|table\.ts$)/,
   koffi: /^(?:crypto\/secp256k1\/secp256k1_system|server\/uws\/tcp_counters)\.ts$/,
   '@nats-io/transport-node': /^cluster\/nats\//,

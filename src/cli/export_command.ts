@@ -5,17 +5,12 @@ import { parseDurationNs } from '../config/quantity.js';
 import { type CryptoPool, createCryptoPool } from '../crypto/pool/pool.js';
 import { NS_PER_MS } from '../model/time.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
-import { EXPORT_FORMATS, type ExportedRows, type ExportFormat, exportedRows } from './exported_rows.js';
+import { ExportPool } from './export/export_pool.js';
+import { EXPORT_FORMATS, type ExportFormat, GROUP_ROWS, joinedRows, rowsEncoder } from './exported_rows.js';
 import { parseInstant } from './instant_option.js';
 import { OutputFile } from './output_file.js';
-import { NotPacked, type PackedRangeClient } from './packed_range.js';
-import {
-  openPastRange,
-  type PastCommandOptions,
-  packedOptions,
-  pastFault,
-  withPastOptions,
-} from './past_client.js';
+import { NotPacked } from './packed_range.js';
+import { openPastRange, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
 import { Progress } from './progress_line.js';
 
 interface ExportOptions extends PastCommandOptions {
@@ -27,9 +22,7 @@ interface ExportOptions extends PastCommandOptions {
   readonly output: string;
 }
 
-/** The number of rows between two writes. */
-const ROWS_AT_ONCE = 1_000;
-/** The number of threads that verify. More threads would wait for the thread that reads and writes. */
+/** The number of threads that verify JSON lines. More threads would wait for the thread that reads and writes. */
 const VERIFIERS_MAX = 3;
 /** The verified parts of an export, by its form. */
 const VERIFIED: Readonly<Record<ExportOptions['detail'], string>> = {
@@ -98,58 +91,49 @@ interface Exported {
   readonly unverified: string | undefined;
 }
 
-/** Writes the range. Threads verify the signatures, and end together with the export. */
-async function exportRange(symbol: string, options: ExportOptions, progress: Progress): Promise<Exported> {
-  const threads = Math.min(VERIFIERS_MAX, availableParallelism() - 1);
-  const pool = await createCryptoPool({ threads });
-  try {
-    return await writeRange(openPastRange(options, pool), pool, symbol, options, progress);
-  } finally {
-    await pool.close();
-  }
-}
-
 /** Writes the range. A failed export leaves no file. */
-async function writeRange(
-  client: PackedRangeClient,
-  pool: CryptoPool,
-  symbol: string,
-  options: ExportOptions,
-  progress: Progress,
-): Promise<Exported> {
-  const { from, to = BigInt(Date.now()) * NS_PER_MS, every, detail, type, output } = options;
+async function exportRange(symbol: string, options: ExportOptions, progress: Progress): Promise<Exported> {
+  const {
+    from,
+    to = BigInt(Date.now()) * NS_PER_MS,
+    every,
+    detail,
+    type,
+    output,
+    signer,
+    oracleId,
+  } = options;
   const { format = FORMAT_OF[extname(output)] ?? 'ndjson' } = options;
   if (to < from) throw new Error('--to lies before --from');
-  const writer: ExportedRows = exportedRows(format, detail);
+  const joined = joinedRows(format, detail);
   const msSince = (ns: bigint) => Number((ns - from) / NS_PER_MS);
   let isStopped = false;
   const stop = () => {
     isStopped = true;
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const file = await OutputFile.open(output);
+  const resources = new OpenResources();
   let isWhole = false;
+  const file = await OutputFile.open(output);
   try {
+    const client = openPastRange(options, resources.verifyEvm);
+    resources.add(() => client.close());
     let rows = 0;
     let unverified: string | undefined;
-    let taken = 0;
-    const written = async (lastNs: bigint) => {
+    const advanced = (lastNs: bigint) => {
       if (isStopped) throw new Error('stopped; no file was written');
       progress.update(`${symbol}, ${rows} aggregates`, msSince(lastNs), msSince(to));
-      if (rows - taken < ROWS_AT_ONCE) return;
-      taken = rows;
-      await file.write(writer.take());
     };
     /** Writes the range in the form in which the service keeps it. @returns false if the service does not know this form */
     const writePacked = async () => {
+      const threads = new ExportPool({ symbol, detail, format, oracleId, signers: signer });
+      resources.add(() => threads.close());
       try {
-        const checked = packedOptions(options, pool);
-        for await (const entries of client.packed({ symbol, from, to, detail, type }, checked)) {
-          for (const entry of entries) writer.addKept(entry);
-          rows += entries.length;
-          const last = entries.at(-1)!;
-          if (options.signer === undefined) unverified = last.aggregate.publicKey;
-          await written(last.timeNs);
+        for await (const part of threads.rowsOf(client.blocks({ symbol, from, to, detail, type }))) {
+          rows += part.rows;
+          if (signer === undefined) unverified = part.publicKey;
+          advanced(part.lastNs);
+          await file.write(joined.append(part));
         }
         return true;
       } catch (error) {
@@ -157,29 +141,49 @@ async function writeRange(
         throw error;
       }
     };
-    // With intervals there are few rows, and only the form of JSON lines can leave out the other rows.
-    if (every !== undefined || !(await writePacked())) {
-      for await (const price of client.range(symbol, {
-        from,
-        to,
-        everyMs: every,
-        detail,
-        signatureType: type,
-      })) {
-        writer.add(price);
+    const writeLines = async () => {
+      const encoder = rowsEncoder(format, detail);
+      const range = { from, to, everyMs: every, detail, signatureType: type };
+      for await (const price of client.range(symbol, range)) {
+        encoder.add(price);
         rows += 1;
         if (price.verdict === 'recovered') unverified = price.signer;
-        await written(price.timestampNs);
+        advanced(price.timestampNs);
+        if (encoder.rows >= GROUP_ROWS) await file.write(joined.append(encoder.take()));
       }
-    }
-    await file.write(writer.end());
+      if (encoder.rows > 0) await file.write(joined.append(encoder.take()));
+    };
+    // With intervals there are few rows, and only the form of JSON lines can leave out the other rows.
+    if (every !== undefined || !(await writePacked())) await writeLines();
+    await file.write(joined.end());
     await file.finish();
     isWhole = true;
     return { rows, unverified };
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
-    await client.close();
+    await resources.close();
     if (!isWhole) await file.drop();
+  }
+}
+
+/** The client and the threads of an export. They end together with the export. */
+class OpenResources {
+  readonly #closes: (() => Promise<void>)[] = [];
+  #pool: Promise<CryptoPool> | undefined;
+
+  add(close: () => Promise<void>): void {
+    this.#closes.push(close);
+  }
+
+  /** Verifies signatures on threads, which start with the first call. */
+  readonly verifyEvm: CryptoPool['verifyEvm'] = async (jobs) => {
+    this.#pool ??= createCryptoPool({ threads: Math.min(VERIFIERS_MAX, availableParallelism() - 1) });
+    return (await this.#pool).verifyEvm(jobs);
+  };
+
+  async close(): Promise<void> {
+    for (const close of this.#closes.reverse()) await close();
+    await (await this.#pool)?.close();
   }
 }
 

@@ -4,13 +4,10 @@ import type { FetchResponse } from '../client/connect/platform.js';
 import type { RestService } from '../client/connect/rest_service.js';
 import { pathOf } from '../client/prices/market_data.js';
 import { nextOf, RangeAttempts } from '../client/prices/range_attempts.js';
-import { aggregatePrice } from '../client/verify/aggregate_price.js';
-import type { CryptoPool } from '../crypto/pool/pool.js';
-import { KeptChecks, type KeptJob, type KeptSigners, NotVerified } from '../edge/kept_verifier.js';
-import type { PricedEntry } from '../past/kept_entry.js';
 import { receivedBlock, SENT_BLOCK_BYTES_MAX, SIZE_BYTES } from '../past/sent_block.js';
 import { REST_PATHS } from '../wire/paths.js';
 import type { SignatureType } from '../wire/signatures.js';
+import { notPast, type PackedBlock } from './export/packed_block.js';
 
 export interface PackedQuery {
   readonly symbol: string;
@@ -20,13 +17,6 @@ export interface PackedQuery {
   readonly detail: 'signature' | 'whole';
   readonly type: SignatureType | undefined;
 }
-
-export interface PackedOptions extends KeptSigners {
-  readonly pool: Pick<CryptoPool, 'verifyEvm' | 'verifyStark'>;
-}
-
-/** The number of blocks whose signatures are verified at the same time. */
-export const BLOCKS_AHEAD = 6;
 
 /** Thrown when a service does not know packed ranges, because its version is older. */
 export class NotPacked extends Error {
@@ -39,26 +29,10 @@ export class NotPacked extends Error {
  */
 export class PackedRangeClient extends Client {
   /**
-   * Reads the aggregates of a range in order, each verified.
-   * @throws NotPacked before the first aggregates, NotVerified, and the errors of {@link Client.range}
+   * Reads the blocks of a range in order. The caller must verify them with a a `BlockVerifier`.
+   * @throws NotPacked before the first block, NotVerified, and the errors of {@link Client.range}
    */
-  async *packed(
-    query: PackedQuery,
-    { pool, ...signers }: PackedOptions,
-  ): AsyncGenerator<readonly PricedEntry[]> {
-    const checks = new KeptChecks(signers);
-    const ahead: Promise<readonly PricedEntry[]>[] = [];
-    for await (const entries of this.#blocks(query)) {
-      const verified = verifyEntries(entries, checks, pool);
-      // The error is thrown when the caller reaches these entries.
-      verified.catch(() => {});
-      ahead.push(verified);
-      if (ahead.length >= BLOCKS_AHEAD) yield await ahead.shift()!;
-    }
-    for (const verified of ahead) yield await verified;
-  }
-
-  async *#blocks({ to, ...query }: PackedQuery): AsyncGenerator<readonly PricedEntry[]> {
+  async *blocks({ to, ...query }: PackedQuery): AsyncGenerator<PackedBlock> {
     const { platform } = this.context;
     let { from } = query;
     const attempts = new RangeAttempts();
@@ -69,13 +43,14 @@ export class PackedRangeClient extends Client {
           const { blocks, next } = await ahead.from(from);
           const middle = next === undefined ? to : (from + next) / 2n;
           for await (const bytes of blocks) {
-            const entries = entriesOf(bytes, query.symbol, from, next ?? to);
-            if (entries.length === 0) continue;
-            from = entries.at(-1)!.timeNs + 1n;
+            const [fromNs, toNs] = [from, next ?? to];
+            const times = timesOf(bytes).filter((timeNs) => timeNs >= fromNs && timeNs < toNs);
+            if (times.length === 0) continue;
+            from = times.at(-1)! + 1n;
             attempts.advanced();
             // The service counts the rows of a page before it sends the first row. This work overlaps with the rest of this page.
             if (next !== undefined && from > middle) ahead.ask(next);
-            yield entries;
+            yield { bytes, fromNs, toNs, rows: times.length };
           }
           if (next === undefined) return;
           from = next;
@@ -202,57 +177,10 @@ async function* sizedParts(
   }
 }
 
-/** Reads the aggregates of a block that lie in the range. Checks their order. */
-function entriesOf(bytes: Buffer, symbol: string, fromNs: bigint, toNs: bigint): PricedEntry[] {
-  const entries: PricedEntry[] = [];
+function timesOf(bytes: Buffer): bigint[] {
   try {
-    const block = receivedBlock(bytes);
-    if (block.name.symbol !== symbol) throw new NotVerified(`the block is of ${block.name.symbol}`);
-    for (const { timeNs, isCarried, aggregate, shown, kind, isHashDerived } of block.entries()) {
-      if (timeNs < fromNs || timeNs >= toNs) continue;
-      if (timeNs <= (entries.at(-1)?.timeNs ?? -1n))
-        throw new NotVerified('an aggregate is not in its place');
-      const hasInputs = aggregate.inputs.length > 0;
-      entries.push({ kind, timeNs, isCarried, aggregate, shown, hasInputs, isHashDerived });
-    }
+    return receivedBlock(bytes).times();
   } catch (error) {
-    if (error instanceof NotVerified) throw error;
-    throw new NotVerified(`the answer is not a past: ${(error as Error).message}`);
+    throw notPast(error);
   }
-  return entries;
-}
-
-async function verifyEntries(
-  entries: readonly PricedEntry[],
-  checks: KeptChecks,
-  pool: PackedOptions['pool'],
-): Promise<readonly PricedEntry[]> {
-  const jobs: KeptJob[] = [];
-  let last: PricedEntry | undefined;
-  for (const entry of entries) {
-    jobs.push(...checks.jobsOf(entry));
-    checkPrice(entry, last);
-    last = entry;
-  }
-  const verdicts = await Promise.all([
-    pool.verifyEvm(jobs.flatMap((one) => (one.type === 'evm' ? [one.job] : []))),
-    pool.verifyStark(jobs.flatMap((one) => (one.type === 'stark' ? [one.job] : []))),
-  ]);
-  if (!verdicts.flat().every((verdict) => verdict === 'valid'))
-    throw new NotVerified('a signature is invalid');
-  return entries;
-}
-
-/**
- * Checks that the price is the price of the inputs. Only the service knows the weights of a weighted average.
- * @param last the entry before, which was checked. Successive aggregates may share their inputs, and so their price
- */
-function checkPrice({ aggregate, hasInputs }: PricedEntry, last: PricedEntry | undefined): void {
-  const { algorithm, inputs, price, signatureType } = aggregate;
-  if (!hasInputs || algorithm === 'weighted average') return;
-  const { aggregate: known } = last ?? {};
-  if (known?.inputs === inputs && known.algorithm === algorithm && known.price === price) return;
-  const priced = inputs.map((input) => ({ key: 0n, price: input.price, signatureType }));
-  if (aggregatePrice(algorithm, priced, {}) !== price)
-    throw new NotVerified('the price is not the price of its inputs');
 }

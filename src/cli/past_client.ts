@@ -3,12 +3,11 @@ import type { Client } from '../client/client.js';
 import { RefusedError } from '../client/connect/errors.js';
 import { nativePlatform } from '../client/native_platform.js';
 import { type ClientOptions, createClient } from '../client/node.js';
-import { parseHexInteger } from '../client/verify/bytes.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { instantText } from '../model/instant.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
-import { type PackedOptions, PackedRangeClient } from './packed_range.js';
+import { PackedRangeClient } from './packed_range.js';
 
 /** The options of each command that reads aggregates. */
 export interface PastCommandOptions {
@@ -40,21 +39,12 @@ export function openPast(options: PastCommandOptions): Client {
   return createClient(clientOptions(options));
 }
 
-/** Creates a client that verifies long ranges on the threads of a pool. */
+/** Creates a client for long ranges. @param verifyEvm verifies the signatures of ranges that are not packed */
 export function openPastRange(
   options: PastCommandOptions,
-  pool: Pick<CryptoPool, 'verifyEvm'>,
+  verifyEvm: CryptoPool['verifyEvm'],
 ): PackedRangeClient {
-  return new PackedRangeClient(
-    clientOptions(options),
-    nativePlatform((jobs) => pool.verifyEvm(jobs)),
-  );
-}
-
-/** Returns the options for ranges in the form of the service's past. */
-export function packedOptions({ signer, oracleId }: PastCommandOptions, pool: CryptoPool): PackedOptions {
-  const keys = signer?.map(parseHexInteger);
-  return { pool, oracleId, isSigner: (_, key) => keys === undefined || keys.includes(parseHexInteger(key)) };
+  return new PackedRangeClient(clientOptions(options), nativePlatform(verifyEvm));
 }
 
 function clientOptions({ url, token, signer, oracleId }: PastCommandOptions): ClientOptions {

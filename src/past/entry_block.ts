@@ -237,6 +237,23 @@ export function factsIn(signatures: Buffer): Set<number> {
   return numbers;
 }
 
+/** Returns the times of the aggregates in a block in order, without carried copies. */
+export function timesIn(signatures: Buffer): bigint[] {
+  const times: bigint[] = [];
+  const from = new PackedReader(signatures);
+  let timeNs = 0n;
+  while (!from.isAtEnd) {
+    const flags = from.byte();
+    const isPriced = (flags & IS_END) === 0;
+    if (isPriced && (flags & IS_CHANGED) !== 0) from.count();
+    timeNs += from.integer();
+    if (!isPriced) continue;
+    skipRest(from, flags);
+    if ((flags & IS_CARRIED) === 0) times.push(timeNs);
+  }
+  return times;
+}
+
 /** Skips an aggregate from its price on. */
 function skipRest(from: PackedReader, flags: number): void {
   PriceSteps.skip(from);

@@ -1,7 +1,7 @@
 import type { AssetName } from '../model/asset_map.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { assetKeyOf, nameOfKey } from './chunk.js';
-import { type BlockBytes, type BlockTexts, BlockWriter, factsIn, readBlock } from './entry_block.js';
+import { type BlockBytes, type BlockTexts, BlockWriter, factsIn, readBlock, timesIn } from './entry_block.js';
 import type { PricedEntry } from './kept_entry.js';
 import { sourcesIn } from './kept_inputs.js';
 import { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
@@ -77,6 +77,11 @@ export interface ReceivedBlock {
    * @throws RangeError, SyntaxError or TypeError when the bytes are not entries
    */
   entries(): Iterable<PricedEntry>;
+  /**
+   * Reads the times of the same aggregates in a small part of the time.
+   * @throws RangeError when the bytes are not entries
+   */
+  times(): bigint[];
 }
 
 /**
@@ -98,6 +103,7 @@ export function receivedBlock(bytes: Buffer): ReceivedBlock {
       for (const entry of readBlock(name, { signatures: block.signatures, inputs }, texts))
         if (entry.kind === 'priced' && !entry.isCarried) yield entry;
     },
+    times: () => timesIn(block.signatures),
   };
 }
 

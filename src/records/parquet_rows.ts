@@ -1,5 +1,6 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { PRICE_BYTES, PRICE_DECIMALS } from '../wire/quantized_price.js';
+import type { ColumnChunk } from './parquet_chunk.js';
 import { type ParquetColumn, parquetColumn } from './parquet_columns.js';
 import type { RowColumn, RowValues } from './row_columns.js';
 
@@ -8,23 +9,55 @@ const DECIMAL_DIGITS = 38;
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 
-/**
- * Writes a Parquet file row by row: times as `INT64`, prices as `DECIMAL(38, 18)` and texts as `STRING`. Only the rows of one row group are
- * in memory.
- */
-export class ParquetRows {
-  readonly #columns: readonly ParquetColumn[];
-  readonly #groupRows: number;
-  readonly #bytes = new ByteWriter();
-  readonly #writer: ParquetWriter;
-  #rows = 0;
+/** The encoded rows of one row group. The places in {@link RowGroup.columns} count from the beginning of the group. */
+export interface RowGroup {
+  readonly rows: number;
+  readonly bytes: Uint8Array;
+  readonly columns: readonly ColumnChunk[];
+}
 
-  /** @param groupRows the number of rows in a row group */
-  constructor(columns: readonly RowColumn[], groupRows: number) {
+/** Encodes rows: times as `INT64`, prices as `DECIMAL(38, 18)` and texts as `STRING`. Only the rows of one row group are in memory. */
+export class RowGroupEncoder {
+  readonly #columns: readonly ParquetColumn[];
+  #rows = 0;
+  /** The memory for the next group: the size of the largest group so far. */
+  #roomBytes = 0x400;
+
+  constructor(columns: readonly RowColumn[]) {
     this.#columns = columns.map(parquetColumn);
-    this.#groupRows = groupRows;
+  }
+
+  /** The number of rows since the last group. */
+  get rows(): number {
+    return this.#rows;
+  }
+
+  add(values: RowValues): void {
+    for (let i = 0; i < this.#columns.length; i++) this.#columns[i]!.add(values[i]);
+    this.#rows++;
+  }
+
+  /** Returns the group of the rows since the last call. */
+  take(): RowGroup {
+    const out = new ByteWriter(this.#roomBytes);
+    const columns = this.#columns.map((column) => column.write(out));
+    const rows = this.#rows;
+    this.#rows = 0;
+    this.#roomBytes = Math.max(this.#roomBytes, out.index);
+    return { rows, bytes: out.getBytes(), columns };
+  }
+}
+
+/** Joins row groups to a Parquet file. Another thread may have encoded the groups. */
+export class ParquetFile {
+  /** Receives the head and the end of the file. The bytes of the groups are not copied into it. */
+  readonly #frame = new ByteWriter();
+  readonly #writer: ParquetWriter;
+  #parts: Uint8Array[] = [];
+
+  constructor(columns: readonly RowColumn[]) {
     this.#writer = new ParquetWriter({
-      writer: this.#bytes,
+      writer: this.#frame,
       schema: schemaOf(columns),
       createdBy: 'tickseal',
     });
@@ -32,44 +65,91 @@ export class ParquetRows {
 
   /** The number of bytes that {@link take} would return. */
   get bytes(): number {
-    return this.#bytes.index;
+    return this.#parts.reduce((sum, { length }) => sum + length, this.#frame.index);
   }
 
-  add(values: RowValues): void {
-    for (let i = 0; i < this.#columns.length; i++) this.#columns[i]!.add(values[i]);
-    this.#rows++;
-    if (this.#rows >= this.#groupRows) this.#writeGroup();
+  append({ rows, bytes, columns }: RowGroup): void {
+    this.#flush();
+    const start = BigInt(this.#frame.offset);
+    this.#parts.push(bytes);
+    this.#frame.offset += bytes.length;
+    this.#writer.row_groups.push({
+      columns: columns.map((chunk) => movedBy(start, chunk)),
+      total_byte_size: columns.reduce((sum, { meta_data }) => sum + meta_data!.total_uncompressed_size, 0n),
+      num_rows: BigInt(rows),
+      total_compressed_size: BigInt(bytes.length),
+    });
+    this.#writer.num_rows += BigInt(rows);
   }
 
   /** Returns the bytes that were written since the last call. Then only rows of an unfinished row group are in memory. */
   take(): Uint8Array {
-    const bytes = Uint8Array.from(this.#bytes.getBytes());
-    this.#bytes.index = 0;
-    this.#bytes.buffer = new ArrayBuffer(0);
-    this.#bytes.view = new DataView(this.#bytes.buffer);
-    return bytes;
+    this.#flush();
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   }
 
   /** Returns the rest of the file. */
   end(): Uint8Array {
-    if (this.#rows > 0) this.#writeGroup();
     void this.#writer.finish();
     return this.take();
   }
 
-  #writeGroup(): void {
-    const start = this.#bytes.offset;
-    const columns = this.#columns.map((column) => column.write(this.#bytes));
-    const sizes = columns.map(({ meta_data }) => meta_data!.total_uncompressed_size);
-    this.#writer.row_groups.push({
-      columns,
-      total_byte_size: sizes.reduce((sum, size) => sum + size, 0n),
-      num_rows: BigInt(this.#rows),
-      total_compressed_size: BigInt(this.#bytes.offset - start),
-    });
-    this.#writer.num_rows += BigInt(this.#rows);
-    this.#rows = 0;
+  #flush(): void {
+    if (this.#frame.index === 0) return;
+    this.#parts.push(this.#frame.getBytes().slice());
+    this.#frame.index = 0;
   }
+}
+
+/** Writes a Parquet file row by row. */
+export class ParquetRows {
+  readonly #group: RowGroupEncoder;
+  readonly #file: ParquetFile;
+  readonly #groupRows: number;
+
+  /** @param groupRows the number of rows in a row group */
+  constructor(columns: readonly RowColumn[], groupRows: number) {
+    this.#group = new RowGroupEncoder(columns);
+    this.#file = new ParquetFile(columns);
+    this.#groupRows = groupRows;
+  }
+
+  /** The number of bytes that {@link take} would return. */
+  get bytes(): number {
+    return this.#file.bytes;
+  }
+
+  add(values: RowValues): void {
+    this.#group.add(values);
+    if (this.#group.rows >= this.#groupRows) this.#file.append(this.#group.take());
+  }
+
+  /** Returns the bytes that were written since the last call. */
+  take(): Uint8Array {
+    return this.#file.take();
+  }
+
+  /** Returns the rest of the file. */
+  end(): Uint8Array {
+    if (this.#group.rows > 0) this.#file.append(this.#group.take());
+    return this.#file.end();
+  }
+}
+
+/** Returns a column chunk after its row group was appended to a file. */
+function movedBy(bytes: bigint, { file_offset, meta_data, ...rest }: ColumnChunk): ColumnChunk {
+  const { data_page_offset, dictionary_page_offset: dictionaryAt, ...facts } = meta_data!;
+  return {
+    ...rest,
+    file_offset: file_offset + bytes,
+    meta_data: {
+      ...facts,
+      data_page_offset: data_page_offset + bytes,
+      ...(dictionaryAt !== undefined && { dictionary_page_offset: dictionaryAt + bytes }),
+    },
+  };
 }
 
 function schemaOf(columns: readonly RowColumn[]): Schema {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
+import { signerCheck } from '../../src/cli/export/block_rows.js';
+import { BlockVerifier } from '../../src/cli/export/block_verifier.js';
 import { registerExport } from '../../src/cli/export_command.js';
 import { parseInstant } from '../../src/cli/instant_option.js';
 import { type PackedQuery, PackedRangeClient } from '../../src/cli/packed_range.js';
-import { packedOptions } from '../../src/cli/past_client.js';
 import { registerPrice } from '../../src/cli/price_command.js';
 import { nativePlatform } from '../../src/client/native_platform.js';
 import { createClient } from '../../src/client/node.js';
-import { createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { instantText } from '../../src/model/instant.js';
 import type { PricedEntry } from '../../src/past/kept_entry.js';
 import { shownAggregateJson } from '../../src/server/routes/aggregate_json.js';
@@ -116,6 +116,7 @@ test('the past is printed and written to files, verified, and an export that fai
   t.notOk(readdirSync(dir).find((name) => name.startsWith('c.csv')));
   t.match(await run('d.csv'), { exitCode: 3, stderr: /NOT verified/ });
 
+  const verifier = new BlockVerifier('BTCUSD', { oracleId: 'servc', isSigner: signerCheck([keys[1]!]) });
   const changed = async (change: (bytes: Buffer) => Buffer) => {
     const platform = nativePlatform();
     const reader = new PackedRangeClient(
@@ -128,17 +129,15 @@ test('the past is printed and written to files, verified, and an export that fai
         },
       },
     );
-    const options = packedOptions({ url: '', token: '', oracleId: 'servc', signer: [keys[1]!] }, pool);
     const rows: PricedEntry[] = [];
     const query = { symbol: 'BTCUSD', from: times[0]!, to: times[2]! + 1n, detail: 'whole', type: undefined };
     try {
-      for await (const part of reader.packed(query as PackedQuery, options)) rows.push(...part);
+      for await (const block of reader.blocks(query as PackedQuery)) rows.push(...verifier.entriesOf(block));
     } finally {
       await reader.close();
     }
     return rows;
   };
-  const pool = await createCryptoPool({ threads: 0 });
   let size = 0;
   const whole = await changed((bytes) => {
     size = bytes.length;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { BLOCKS_AHEAD, PackedRangeClient } from '../../src/cli/packed_range.js';
-import { packedOptions } from '../../src/cli/past_client.js';
+import { signerCheck } from '../../src/cli/export/block_rows.js';
+import { BlockVerifier } from '../../src/cli/export/block_verifier.js';
+import { PackedRangeClient } from '../../src/cli/packed_range.js';
 import { nativePlatform } from '../../src/client/native_platform.js';
 import { createClient } from '../../src/client/node.js';
 import { systemClock } from '../../src/clock/clock.js';
-import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
@@ -78,17 +78,20 @@ function countingClient(options: Awaited<ReturnType<typeof startWithPages>>['opt
   return { client, counts };
 }
 
-const checks = (signer: string[], pool: CryptoPool) =>
-  packedOptions({ url: '', token: '', oracleId: 'servc', signer }, pool);
+const verifierOf = (signer: string[]) =>
+  new BlockVerifier('BTCUSD', { oracleId: 'servc', isSigner: signerCheck(signer) });
 
 test('a range of several answers is read whole, also when an answer fails', async (t) => {
   const { options, times, signer, query } = await startWithPages(t);
-  const pool = await createCryptoPool({ threads: 0 });
+  const verifier = verifierOf(signer);
   for (const failing of [-1, 0, 1, 2]) {
     const { client, counts } = countingClient(options, failing);
     const read: bigint[] = [];
-    for await (const entries of client.packed(query, checks(signer, pool)))
+    for await (const block of client.blocks(query)) {
+      const entries = verifier.entriesOf(block);
+      t.equal(entries.length, block.rows);
       read.push(...entries.map(({ timeNs }) => timeNs));
+    }
     t.same(read, times, `request ${failing} fails`);
     const answers = PRICES.length / ROWS_MAX;
     t.same(counts, { asked: answers + (failing < 0 ? 0 : 1), answered: answers, closed: answers });
@@ -98,13 +101,12 @@ test('a range of several answers is read whole, also when an answer fails', asyn
 
 test('the next answer is asked for early, and a reader that stops closes it', async (t) => {
   const { options, times, signer, query } = await startWithPages(t);
-  const pool = await createCryptoPool({ threads: 0 });
   const { client, counts } = countingClient(options);
-  for await (const [entry] of client.packed(query, checks(signer, pool))) {
-    t.equal(entry!.timeNs, times[0]);
+  for await (const block of client.blocks(query)) {
+    t.equal(verifierOf(signer).entriesOf(block)[0]!.timeNs, times[0]);
     break;
   }
-  const all = BLOCKS_AHEAD + 1;
+  const all = 2;
   await eventually(async () => isDeepStrictEqual(counts, { asked: all, answered: all, closed: all }));
   t.pass('the last answer was asked for before its turn, and closed');
   await client.close();
