@@ -56,11 +56,18 @@ export async function start(
       });
     })
     .finally(() => progress.clear());
-  compileSooner();
+  if (config.cluster === undefined) compileSooner();
+  else global.setTimeout(compileSooner, CATCH_UP_MS).unref();
   const { port, adminPort, evmAddress } = service;
   logger.info({ port, adminPort, evmAddress }, 'ready');
   return service;
 }
+
+/**
+ * The time in which most nodes of a cluster read the log up to its end. Until then, a node takes 5 to 25 % less CPU time when V8 optimizes its
+ * code later.
+ */
+const CATCH_UP_MS = 2_000;
 
 /** The options of the demo's ports, and the keys of the ports in a configuration file. */
 const DEMO_PORTS = { port: '--port', adminPort: '--admin-port' };
