@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'tap';
 import { seededRandom } from '../../scripts/load/random.js';
 import { readQuickly } from '../../src/config/quick_yaml.js';
+import type { Path } from '../../src/config/yaml_data.js';
 import { readYaml } from '../../src/config/yaml_text.js';
 
 const QUICK = [
@@ -47,11 +48,23 @@ const MUTANTS = 5_000;
 function isLikeLibrary(text: string): boolean | undefined {
   const quick = readQuickly(text);
   if (quick === undefined) return undefined;
-  const { value, problems } = readYaml(text);
-  return problems.length === 0 && JSON.stringify(quick.value) === JSON.stringify(value);
+  const full = readYaml(text);
+  const paths = pathsOf(quick.value);
+  const answer = ({ value, locate }: typeof full) =>
+    JSON.stringify([value, paths.map((path) => locate(path))]);
+  return full.problems.length === 0 && answer(quick) === answer(full);
 }
 
-test('most texts give the data that the library with places gives', async (t) => {
+/** Returns each path of a value, and for each path two paths without a value. */
+function pathsOf(value: unknown, path: Path = []): Path[] {
+  const children = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const below = children.map(([key, child]) =>
+    pathsOf(child, [...path, Array.isArray(value) ? Number(key) : key]),
+  );
+  return [path, [...path, 'missing'], [...path, 9_999], ...below.flat()];
+}
+
+test('most texts give the data and the places that the other library gives', async (t) => {
   for (const text of QUICK) t.equal(isLikeLibrary(text), true, text.slice(0, 60));
 });
 
