@@ -51,7 +51,6 @@ export async function keepLogLeaderApart(
   const to = choice.next({ leader: logLeader, ownServer, others }, damaged, performance.now());
   if (to === undefined) return report;
   await move(connection, stream, to);
-  choice.moved(performance.now());
   return { ...report, logLeader: to, moved: true };
 }
 
