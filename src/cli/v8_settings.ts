@@ -60,14 +60,6 @@ export function compileSooner(): void {
   set('--ticks-before-optimization=1');
 }
 
-/**
- * Makes each thread collect its young objects alone. By default, V8's other threads help, which costs more CPU time than it saves when the
- * command's own threads occupy all cores. An export takes 0.95 of the CPU time of the default.
- */
-export function collectAlone(): void {
-  set('--no-parallel-scavenge');
-}
-
 function set(flag: string): void {
   if (process.versions.v8.startsWith(V8_VERSION)) setFlagsFromString(flag);
 }

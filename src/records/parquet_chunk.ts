@@ -1,7 +1,7 @@
 import { ByteWriter, type ParquetWriter } from 'hyparquet-writer';
 import { writePageHeader } from 'hyparquet-writer/src/datapage.js';
 import { writeRleBitPackedHybrid } from 'hyparquet-writer/src/encoding.js';
-import { snappy } from './snappy.js';
+import { snappyCompress } from 'hyparquet-writer/src/snappy.js';
 
 /** The place and the encoding of a column in a row group. */
 export type ColumnChunk = ParquetWriter['row_groups'][number]['columns'][number];
@@ -54,7 +54,7 @@ export class ChunkWriter {
   }
 
   dictionaryPage(count: number, texts: Uint8Array): void {
-    const packed = snappy(texts);
+    const packed = snappyCompress(texts);
     this.#dictionaryAt = BigInt(this.#out.offset);
     this.#encodings.push('PLAIN');
     this.#page([packed], texts.length, {
@@ -66,7 +66,7 @@ export class ChunkWriter {
   dataPage({ count, nulls, encoding, levels, values, isPacked }: DataPage): void {
     this.#dataAt = BigInt(this.#out.offset);
     this.#encodings.push(encoding);
-    this.#page([levels, isPacked ? snappy(values) : values], levels.length + values.length, {
+    this.#page([levels, isPacked ? snappyCompress(values) : values], levels.length + values.length, {
       type: 'DATA_PAGE_V2',
       data_page_header_v2: {
         num_values: count,

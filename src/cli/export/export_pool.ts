@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { GROUP_ROWS } from '../exported_rows.js';
-import { collectAlone } from '../v8_settings.js';
 import type { BlockRows, BlockRowsOptions } from './block_rows.js';
 import type { PackedBlock } from './packed_block.js';
 
@@ -18,7 +17,6 @@ export class ExportPool {
   readonly #ahead: Promise<BlockRows>[] = [];
 
   constructor(options: BlockRowsOptions) {
-    collectAlone();
     this.#piscina = new Piscina({
       filename: fileURLToPath(new URL('./export_thread.js', import.meta.url)),
       minThreads: this.#threads,
