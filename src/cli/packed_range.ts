@@ -29,7 +29,7 @@ export class NotPacked extends Error {
  */
 export class PackedRangeClient extends Client {
   /**
-   * Reads the blocks of a range in order. The caller must verify them with a a `BlockVerifier`.
+   * Reads the blocks of a range in order. The caller must verify them with a `BlockVerifier`.
    * @throws NotPacked before the first block, NotVerified, and the errors of {@link Client.range}
    */
   async *blocks({ to, ...query }: PackedQuery): AsyncGenerator<PackedBlock> {
