@@ -146,6 +146,7 @@ export class NodePresence {
       received();
     } else if (report.run !== run) this.#twinMs = nowMs();
   }
+
   #noteApplied(sequence: number): void {
     if (sequence <= this.#appliedMax) return;
     this.#appliedMax = sequence;

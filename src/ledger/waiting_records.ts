@@ -1,3 +1,4 @@
+import { compareText } from '../model/compare_text.js';
 import { isEqual } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import { leafHash } from '../tlog/tree_hash.js';
@@ -68,7 +69,7 @@ export class WaitingRecords {
   between(fromNs: bigint, toNs: bigint): HashedRecord[] {
     const isTimeInBatch = this.#form.batchBytes > this.#form.timeAt;
     const records: HashedRecord[] = [];
-    for (const key of [...this.#series.keys()].sort(compareKeys))
+    for (const key of [...this.#series.keys()].sort(compareText))
       for (const one of this.#series.get(key)!) {
         if (one.timeNs < fromNs || one.timeNs >= toNs) continue;
         records.push(one);
@@ -91,8 +92,4 @@ export class WaitingRecords {
   all(): Uint8Array[] {
     return [...this.#series.values()].flat().map(({ record }) => record);
   }
-}
-
-function compareKeys(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

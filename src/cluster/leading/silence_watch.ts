@@ -111,14 +111,14 @@ export class SilenceWatch {
    */
   #logDueMs(): number {
     const { timing, applied } = this.#options;
-    const lastMs = applied().appliedMs;
-    const hasMoved = this.#movedMs > lastMs;
-    const silenceMs = this.#areOthersAhead
-      ? timing.silenceMs * this.#patience
-      : hasMoved
-        ? timing.tickLeaseMs
-        : this.#firstLogSilenceMs;
-    return Math.max(lastMs, this.#movedMs) + Math.min(silenceMs, timing.tickLeaseMs);
+    return Math.max(applied().appliedMs, this.#movedMs) + Math.min(this.#logSilenceMs, timing.tickLeaseMs);
+  }
+
+  get #logSilenceMs(): number {
+    const { timing, applied } = this.#options;
+    if (this.#areOthersAhead) return timing.silenceMs * this.#patience;
+    const hasMoved = this.#movedMs > applied().appliedMs;
+    return hasMoved ? timing.tickLeaseMs : this.#firstLogSilenceMs;
   }
 
   /**
