@@ -54,10 +54,7 @@ export class NodePresence {
 
   /** Sends this node's report when it is due. */
   tick(nowMs: number): void {
-    if (nowMs < this.nextDueMs()) return;
-    this.#reportedMs = nowMs;
-    const { bus, self, report } = this.#options;
-    bus.send(reportTopic(self), encodeNodeReport(report()));
+    if (nowMs >= this.nextDueMs()) this.#send();
   }
 
   /** Sends a report at the next tick, because the facts about this node have changed. */
@@ -121,6 +118,12 @@ export class NodePresence {
     return this.#twinMs >= this.#sinceMs;
   }
 
+  #send(): void {
+    const { bus, self, report, nowMs } = this.#options;
+    this.#reportedMs = nowMs();
+    bus.send(reportTopic(self), encodeNodeReport(report()));
+  }
+
   #standbysBelow(nodeMax: number): number {
     const sinceMs = this.#sinceMs;
     let count = 0;
@@ -141,6 +144,9 @@ export class NodePresence {
     }
     const { self, run, nowMs, received } = this.#options;
     if (report.node !== self.node) {
+      const before = this.#known.get(report.node);
+      // A node that starts needs the keys of the others, so that it can verify what they have kept.
+      if (before === undefined || before.receivedMs < this.#sinceMs) this.#send();
       this.#known.set(report.node, { report, receivedMs: nowMs() });
       if (sender.role === 'aggregator') this.#noteApplied(report.applied);
       received();

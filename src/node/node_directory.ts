@@ -36,6 +36,7 @@ export class NodeDirectory {
   /** The keys with which nodes signed aggregates, by node and key; the least recently used key first. */
   readonly #seen = new Map<string, { readonly signer: NodeSigner; readonly seenMs: number }>();
   #toldText = '';
+  #told: NodeList | undefined;
 
   constructor(options: NodeDirectoryOptions) {
     this.#options = options;
@@ -47,7 +48,13 @@ export class NodeDirectory {
     const text = JSON.stringify(nodes);
     if (text === this.#toldText) return undefined;
     this.#toldText = text;
+    this.#told = nodes;
     return nodes;
+  }
+
+  /** Returns true if the taken list has keys of a node. */
+  hasKeysOf(node: number): boolean {
+    return this.#told?.signers.some((signer) => signer.node === node) ?? false;
   }
 
   nodes(): NodeList {

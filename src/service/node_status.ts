@@ -13,9 +13,18 @@ export interface NodeStatusOptions {
   readonly node: number;
   readonly member: Pick<
     ClusterMember,
-    'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'refusedMessages' | 'leader' | 'isReady' | 'nodes'
+    | 'role'
+    | 'epoch'
+    | 'ledEpoch'
+    | 'log'
+    | 'ticks'
+    | 'refusedWrites'
+    | 'refusedMessages'
+    | 'leader'
+    | 'isReady'
+    | 'nodes'
   >;
-  readonly directory: Pick<NodeDirectory, 'nodes'>;
+  readonly directory: Pick<NodeDirectory, 'nodes' | 'hasKeysOf'>;
   readonly records: Pick<LogApplier, 'unauthenticCount'>;
   readonly servers: Pick<
     ServerWatch,
@@ -66,8 +75,12 @@ export class NodeStatus {
 
   /** Returns the reasons why the node is not ready. */
   troubles(): string[] {
-    const { node, member, servers, configHash } = this.#options;
+    const { node, member, directory, servers, configHash } = this.#options;
     const { leader } = member;
+    const isUnheard =
+      member.role !== 'leader' &&
+      member.ledEpoch !== undefined &&
+      (leader === undefined || !directory.hasKeysOf(leader.node));
     const isOther =
       leader !== undefined &&
       member.role !== 'leader' &&
@@ -76,6 +89,7 @@ export class NodeStatus {
       ...(servers.logGone === undefined ? [] : [servers.logGone]),
       ...(servers.leaderless === undefined ? [] : [servers.leaderless]),
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
+      ...(isUnheard ? ['the keys of the leader are not known yet'] : []),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
       ...(isOther ? ["the configuration differs from the leader's"] : []),
       ...(servers.damage === undefined ? [] : [servers.damage]),

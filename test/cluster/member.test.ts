@@ -158,6 +158,19 @@ test('a node that starts behind the claim knows who leads', async (t) => {
   t.equal(member.ledEpoch, member.epoch);
 });
 
+test('nodes report to a node that starts at once, so that it knows their keys', async (t) => {
+  const { agenda, edge } = await cluster(t);
+  edge.kill();
+  await agenda.runUntil(agenda.nowMs + 10 * TIMING.reportMs);
+  edge.start();
+  await agenda.runUntil(agenda.nowMs + TIMING.reportMs / 5);
+  const { nodes } = edge.process!.member;
+  t.same(
+    nodes.present().map(({ node }) => node),
+    [1, 2],
+  );
+});
+
 test('a node that was killed shows aggregates when it has all that it showed before', async (t) => {
   const { agenda, first, edge } = await cluster(t);
   const shown = () => edge.process!.latest!.get(1)!;

@@ -30,6 +30,17 @@ function directoryOf(present: NodeReport[], leader?: number) {
   return { directory, clock };
 }
 
+test('a node has the keys of another node when it has taken the list with them', async (t) => {
+  const present: NodeReport[] = [];
+  const { directory } = directoryOf(present, 1);
+  directory.takeChanged();
+  present.push(report(1, 'leader', [AGGREGATE]));
+  t.equal(directory.hasKeysOf(1), false);
+  directory.takeChanged();
+  t.equal(directory.hasKeysOf(1), true);
+  t.equal(directory.hasKeysOf(3), false);
+});
+
 test('a node knows the others and the keys of all', async (t) => {
   const other = { ...STREAM, address: '0x3' };
   const present = [report(1, 'standby', [AGGREGATE, other]), report(3, 'leader', [AGGREGATE])];

@@ -109,6 +109,8 @@ test(
       await start(3, 'edge', dirs[1]),
       await start(4, 'edge'),
     ];
+    for (const node of [standbyAgain, edgeAgain, other])
+      await eventually(async () => (await nodesOf(node)).some(({ role }) => role === 'leader'));
     const wholeOf = async ({ url }: TestService, from: bigint) => {
       let text = '';
       let query: string | undefined = `asset=BUSY&from=${from}&to=${checkpointNs}`;
