@@ -1,6 +1,6 @@
 import { machineText } from '../../scripts/load/machine.js';
 import { threeDigits } from '../../scripts/load/statistics.js';
-import { boundText, isCost, type LineOutcome, type RowOutcome } from './outcome.js';
+import { boundText, isCost, type LineOutcome, peerBoundText, type RowOutcome } from './outcome.js';
 import { anchorOf, profileMarkdown } from './profile.js';
 import type { Results } from './results.js';
 
@@ -109,7 +109,7 @@ function lossesMarkdown({ rows, profiles }: Results): string[] {
     ...losses.map(
       ({ name, line, peer }) =>
         `| [${name}](#${name}) | ${line.name}, ${line.unit} | ${peer.name} | ${threeDigits(peer.ratio)} | ` +
-        `${peer.bound ? boundText(peer.bound) : ''} | ${profileOf(name)} |`,
+        `${peerBoundText(peer)} | ${profileOf(name)} |`,
     ),
     '',
   ];
@@ -128,7 +128,7 @@ function lineMarkdown(line: LineOutcome): string[] {
       const first = i === 0 && !own;
       return (
         `| ${first ? name : ''} | ${first ? ours : ''} | ${peer.name}: ${threeDigits(peer.value)} | ${threeDigits(peer.ratio)} | ` +
-        `${peer.bound ? boundText(peer.bound) : ''} | ${verdict(peer.reached)} |`
+        `${peerBoundText(peer)} | ${verdict(peer.reached)} |`
       );
     }),
   ];

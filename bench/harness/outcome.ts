@@ -1,5 +1,5 @@
-import { median } from '../../scripts/load/statistics.js';
-import type { Bound, Line, Measurement, Row, Scale, Source } from './row.js';
+import { median, threeDigits } from '../../scripts/load/statistics.js';
+import type { Bound, Line, Measurement, Peer, Row, Scale, Source } from './row.js';
 
 /** The result of a row, in the form of `results.json`. */
 export interface RowOutcome {
@@ -39,7 +39,18 @@ export interface PeerOutcome {
   readonly value: number;
   readonly ratio: number;
   readonly bound?: Bound;
+  /** The limit that the bare server of the same run misses. {@link bound} then is a share of the bare server's ratio. */
+  readonly replaced?: ReplacedBound;
   readonly reached?: boolean;
+}
+
+export interface ReplacedBound {
+  readonly bound: Bound;
+  /** The name of the bare server, and its ratio to the peer. */
+  readonly bare: string;
+  readonly bareRatio: number;
+  /** The share of that ratio which must be reached. */
+  readonly share: number;
 }
 
 /** Computes the medians of a row's rounds, and compares them with the limits. */
@@ -90,6 +101,17 @@ export function boundText(bound: Bound): string {
   return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
 }
 
+/** Returns the text of a peer's limit for tables. */
+export function peerBoundText({ bound, replaced }: PeerOutcome): string {
+  if (bound === undefined) return '';
+  if (replaced === undefined) return boundText(bound);
+  const { bare, bareRatio, share } = replaced;
+  return (
+    `≥ ${threeDigits(share * bareRatio)}: ${share} of ${bare}, ` +
+    `which misses ${boundText(replaced.bound)} itself with ${threeDigits(bareRatio)}`
+  );
+}
+
 /** Returns the reasons for missing measurements, by variant. */
 function missingOf(measured: Readonly<Record<string, readonly Measurement[]>>): Map<string, string> {
   const reasons = Object.entries(measured).map(
@@ -110,17 +132,25 @@ function judgeLine(line: Line, rounds: Rounds): LineOutcome {
     ours,
     ...(line.of !== undefined && { of: line.of }),
     ...(line.bound && { bound: line.bound, reached: holds(line.bound, ours) }),
-    peers: line.peers.map(({ name, source, ratio: bound }) => {
-      const value = figureOf(rounds, source);
-      const ratio = ours / value;
-      return { name, value, ratio, ...(bound && { bound, reached: holds(bound, ratio) }) };
-    }),
+    peers: line.peers.map((peer) => judgePeer(peer, ours, rounds)),
     shown: (line.shown ?? []).map(({ name, unit, source }) => ({
       name,
       unit,
       value: figureOf(rounds, source),
     })),
   };
+}
+
+function judgePeer({ name, source, ratio: wanted, bare }: Peer, ours: number, rounds: Rounds): PeerOutcome {
+  const value = figureOf(rounds, source);
+  const ratio = ours / value;
+  if (wanted === undefined) return { name, value, ratio };
+  const bareRatio = bare && figureOf(rounds, bare.source) / value;
+  if (bare === undefined || bareRatio === undefined || holds(wanted, bareRatio))
+    return { name, value, ratio, bound: wanted, reached: holds(wanted, ratio) };
+  const bound = { atLeast: bare.atLeast * bareRatio };
+  const replaced = { bound: wanted, bare: bare.name, bareRatio, share: bare.atLeast };
+  return { name, value, ratio, bound, replaced, reached: holds(bound, ratio) };
 }
 
 function holds(bound: Bound, value: number): boolean {

@@ -49,6 +49,19 @@ export interface Peer {
   readonly source: Source;
   /** The limit for our figure divided by the peer's figure. */
   readonly ratio?: Bound;
+  /** The bare server of the same run, which decides whether a limit of the form `atLeast` can be reached. */
+  readonly bare?: Bare;
+}
+
+/**
+ * A server that does the least possible work. If its own figure misses a limit, nobody can reach that limit over the same library, and
+ * a share of its figure becomes the limit.
+ */
+export interface Bare {
+  readonly name: string;
+  readonly source: Source;
+  /** The smallest allowed ratio of our figure to the figure of this server. */
+  readonly atLeast: number;
 }
 
 /** The source of a figure: the median over the rounds of a variant. */

@@ -53,7 +53,8 @@ export const rest: Row = {
     'fastify, and nginx with a static file send the same body, which they were given before, without looking at the request; nginx as Debian ' +
     'configures it, and one that keeps the file open (`open_file_cache`) and no log. ' +
     'net/http in Go and axum in Rust check the token, read what is asked for, and join the JSON of the aggregates, which they keep. ' +
-    'The service checks the token and its rate limit, and reads what is asked for.',
+    'The service checks the token and its rate limit, and reads what is asked for. ' +
+    'A bound that the bare route itself misses in the same run becomes the share of the bare route that its own line asks for.',
   limit:
     'By a profile (`perf`) the kernel’s reading and writing of a socket is three fifths of an answer, and it costs all the same: see the bare ' +
     'route of uWebSockets.js, the lines at the end. The service takes 1.6 to 2 µs more than the bare route. 1 µs of it is the JavaScript of the service: ' +
@@ -86,6 +87,8 @@ function line(name: Case): Line {
     name: label,
     source: { variant, figure: name },
     ...(ratios[variant] !== undefined && { ratio: { atLeast: ratios[variant] } }),
+    ...(variant !== 'bare uWS' &&
+      ratios['bare uWS'] !== undefined && { bare: bareRoute(name, ratios['bare uWS']) }),
   });
   return {
     name,
@@ -109,6 +112,10 @@ function line(name: Case): Line {
       { name: 'client', unit: 'cores', source: { variant: 'service', figure: `${name}: client cores` } },
     ],
   };
+}
+
+function bareRoute(figure: Case, atLeast: number) {
+  return { name: 'the bare uWS route', source: { variant: 'bare uWS', figure }, atLeast };
 }
 
 function tunedNginx(figure: Case) {

@@ -61,6 +61,41 @@ test('two figures that must agree may differ by a share, to either side', async 
   t.notMatch(page, '| [sample](#sample) | rate', 'the other one is no better');
 });
 
+test('a bound that the bare server misses in the same run becomes a share of the bare server', async (t) => {
+  const bareRow: Row = {
+    ...row,
+    lines: () => [
+      {
+        name: 'rate',
+        unit: 'things/s',
+        ours: { variant: 'ours', figure: 'rate' },
+        peers: [
+          {
+            name: 'peer',
+            source: { variant: 'peer', figure: 'rate' },
+            ratio: { atLeast: 3 },
+            bare: { name: 'the bare one', source: { variant: 'bare', figure: 'rate' }, atLeast: 0.8 },
+          },
+        ],
+      },
+    ],
+  };
+  const judged = (ours: number, bare: number) =>
+    judge(bareRow, 'full', { ours: rates(ours), peer: rates(10), bare: rates(bare) });
+  t.same(
+    [judged(29, 30), judged(30, 30), judged(23, 29), judged(24, 29)].map(({ reached }) => reached),
+    [false, true, false, true],
+  );
+  const text =
+    '| rate | 20 things/s | peer: 10 | 2 | ≥ 2: 0.8 of the bare one, which misses ≥ 3 itself with 2.5 | yes |';
+  t.match(rowMarkdown(judged(20, 25)).join('\n'), text);
+  t.match(judged(20, 25).lines[0]!.peers[0], {
+    bound: { atLeast: 2 },
+    replaced: { bound: { atLeast: 3 }, bareRatio: 2.5, share: 0.8 },
+  });
+  t.equal(judged(29, 30).lines[0]!.peers[0]!.replaced, undefined);
+});
+
 test('what keeps a row from more is said where it misses, and only there', async (t) => {
   const limited = { ...row, limit: 'Nature.' };
   t.equal(judge(limited, 'full', { ours: rates(9), peer: rates(9) }).limit, 'Nature.');
