@@ -26,15 +26,21 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
     value,
     problems,
     has: (path) => locate(path).found,
-    describe: (found) =>
-      found
+    describe(found) {
+      let line = 1;
+      let lineStart = 0;
+      return found
         .map((problem) => ({ ...problem, offset: problem.offset ?? locate(problem.path).offset }))
         .sort((a, b) => a.offset - b.offset)
         .map(({ path, message, offset }) => {
-          const lines = text.slice(0, offset).split('\n');
-          const place = `${lines.length}:${lines.at(-1)!.length + 1}`;
+          for (let end = text.indexOf('\n', lineStart); end !== -1 && end < offset; line++) {
+            lineStart = end + 1;
+            end = text.indexOf('\n', lineStart);
+          }
+          const place = `${line}:${offset - lineStart + 1}`;
           return `${fileName}:${place}${path.length > 0 ? ` ${formatPath(path)}` : ''}: ${message}`;
-        }),
+        });
+    },
   };
 }
 

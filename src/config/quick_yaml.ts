@@ -1,5 +1,6 @@
 import {
   boolCoreTag,
+  COLLECTION_STYLE,
   constructFromEvents,
   defineMappingTag,
   defineScalarTag,
@@ -26,11 +27,12 @@ export function readQuickly(text: string): YamlData | undefined {
   try {
     const events = parseEvents(text, {});
     const values = constructFromEvents(events, { source: text, schema: SCHEMA, maxAliases: 0 });
-    if (values.length !== 1) return undefined;
+    if (values.length !== 1 || goesOnAfterItem(events, text)) return undefined;
+    const places = new EventPlaces(events, text);
     return {
       value: values[0],
       problems: [],
-      locate: (path) => locate(events, text, path) ?? readYaml(text).locate(path),
+      locate: (path) => places.locate(path) ?? readYaml(text).locate(path),
     };
   } catch {
     return undefined;
@@ -40,29 +42,71 @@ export function readQuickly(text: string): YamlData | undefined {
 /** The event of the document's top node. The event before it begins the document. */
 const TOP = 1;
 
-/** Finds the place at `path`, or its nearest parent. @returns `undefined` if a place on the way has no offset in the events */
-function locate(events: readonly Event[], text: string, path: Path): Place | undefined {
-  let at = TOP;
-  let offset = offsetOf(events[at]!);
-  for (const step of path) {
-    const { type } = events[at]!;
-    const isMapping = type === EVENT_ID.MAPPING;
-    if (offset === undefined) return undefined;
-    if (!isMapping && type !== EVENT_ID.SEQUENCE) return { found: false, offset };
-    let child = at + 1;
-    const isWanted = (index: number) => {
-      const event = events[child]!;
-      return isMapping
-        ? event.type === EVENT_ID.SCALAR && getScalarValue(text, event) === step
-        : index === step;
-    };
-    for (let index = 0; events[child]!.type !== EVENT_ID.POP && !isWanted(index); index++)
-      child = afterNode(events, isMapping ? afterNode(events, child) : child);
-    if (events[child]!.type === EVENT_ID.POP) return { found: false, offset };
-    offset = offsetOf(events[child]!);
-    at = isMapping ? child + 1 : child;
+/** The places of a text's values, found in the events. */
+class EventPlaces {
+  /** The children of each collection that was asked for, by the event of the collection. */
+  readonly #children = new Map<number, ReadonlyMap<string | number, number>>();
+
+  constructor(
+    readonly events: readonly Event[],
+    readonly text: string,
+  ) {}
+
+  /** Finds the place at `path`, or its nearest parent. @returns `undefined` if a place on the way has no offset in the events */
+  locate(path: Path): Place | undefined {
+    let at = TOP;
+    let offset = offsetOf(this.events[at]!);
+    for (const step of path) {
+      if (offset === undefined) return undefined;
+      const child = this.#childrenOf(at).get(step);
+      if (child === undefined) return { found: false, offset };
+      offset = offsetOf(this.events[child]!);
+      at = this.events[at]!.type === EVENT_ID.MAPPING ? child + 1 : child;
+    }
+    return offset === undefined ? undefined : { found: true, offset };
   }
-  return offset === undefined ? undefined : { found: true, offset };
+
+  /** Returns the events of a mapping's keys or a sequence's items. */
+  #childrenOf(collection: number): ReadonlyMap<string | number, number> {
+    const known = this.#children.get(collection);
+    if (known !== undefined) return known;
+    const children = new Map<string | number, number>();
+    const { type } = this.events[collection]!;
+    const isMapping = type === EVENT_ID.MAPPING;
+    if (isMapping || type === EVENT_ID.SEQUENCE) {
+      for (let child = collection + 1; this.events[child]!.type !== EVENT_ID.POP; ) {
+        const event = this.events[child]!;
+        const key =
+          isMapping && event.type === EVENT_ID.SCALAR ? getScalarValue(this.text, event) : undefined;
+        children.set(key ?? children.size, child);
+        child = afterNode(this.events, isMapping ? afterNode(this.events, child) : child);
+      }
+    }
+    this.#children.set(collection, children);
+    return children;
+  }
+}
+
+/**
+ * Returns whether a line goes on after an item in quotes or brackets of a sequence that ends there, as in `- "a" b: 1`. js-yaml takes the rest as
+ * the next key of the mapping around the sequence; it is an error.
+ */
+function goesOnAfterItem(events: readonly Event[], text: string): boolean {
+  const open: Event[] = [];
+  for (const [index, event] of events.entries()) {
+    if (event.type !== EVENT_ID.POP) {
+      if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS) open.push(event);
+      continue;
+    }
+    const ended = open.pop()!;
+    const next = events[index + 1];
+    if (ended.type !== EVENT_ID.SEQUENCE || ended.style !== COLLECTION_STYLE.BLOCK) continue;
+    if (next === undefined || next.type === EVENT_ID.POP) continue;
+    const offset = offsetOf(next);
+    if (offset === undefined || !/^[ ?:-]*$/.test(text.slice(text.lastIndexOf('\n', offset) + 1, offset)))
+      return true;
+  }
+  return false;
 }
 
 /** Returns the index of the event after a node and all nodes in it. */
@@ -88,7 +132,7 @@ function offsetOf(event: Event): number | undefined {
 
 /** Returns whether the text has neither tabs nor carriage returns nor control characters, and no directives, marks of documents, anchors or tags. */
 function isOrdinary(text: string): boolean {
-  return !/[^\n\x20-\x7e\xa0-\u2027\u2030-\ud7ff\ue000-\ufdef\ufdf0-\ufefe\uff00-\uffef]|^%|^ *---|(?<![\w"'])[&!]/m.test(
+  return !/[^\n\x20-\x7e\xa0-\u2027\u2030-\ud7ff\ue000-\ufdef\ufdf0-\ufefe\uff00-\uffef]|^%|^ *(?:---|\.\.\.)|(?<![\w"'])[&!]/m.test(
     text,
   );
 }

@@ -11,16 +11,18 @@ export function unlessKnown(
   known: readonly Problem[],
   document: ConfigDocument,
 ): Problem[] {
+  const places = new Set(known.map(({ path }) => JSON.stringify(path)));
+  const above = new Set(known.flatMap(({ path }) => upTo(path)));
   return [...problems].filter(
     ({ path }) =>
-      !known.some(
-        (earlier) => isWithin(earlier.path, path) || (isWithin(path, earlier.path) && !document.has(path)),
-      ),
+      !above.has(JSON.stringify(path)) &&
+      !(upTo(path).some((place) => places.has(place)) && !document.has(path)),
   );
 }
 
-function isWithin(inner: Path, outer: Path): boolean {
-  return outer.every((step, depth) => inner[depth] === step);
+/** Returns the place at a path and all places above it, as texts. */
+function upTo(path: Path): string[] {
+  return [...path.map((_, depth) => path.slice(0, depth)), path].map((place) => JSON.stringify(place));
 }
 
 /** Returns the places where the document does not fit the schema. */

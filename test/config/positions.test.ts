@@ -152,3 +152,12 @@ test('any text gives a result', async (t) => {
   );
   t.pass();
 });
+
+test('the time for the errors of a file grows with the file, not with its square', async (t) => {
+  const ids = Array.from({ length: 20_000 }, (_, id) => id);
+  const entries = ids.map((id) => `  - { id: ${id}, symbol: A${id}, decimals: 8, max_age: 1 }\n`);
+  const errors = errorsOf(`keys: { evm: { file: k.hex } }\nassets:\n${entries.join('')}`);
+  t.equal(errors.length, 2 * ids.length);
+  t.equal(errors.at(-2), 'config.yaml:20002:34 assets[19999].decimals: unknown key');
+  t.match(errors.at(-1), /^config\.yaml:20002:47 assets\[19999\]\.max_age: /);
+});
