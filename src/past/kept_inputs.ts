@@ -1,7 +1,8 @@
 import { toHex } from '../model/hex.js';
 import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-import { decodeInput, encodeInput } from '../records/input_record.js';
+import { decodeInput, encodeInput, packedTextsOf } from '../records/input_record.js';
+import { packedWord, unpackText } from '../records/packed_text.js';
 import { WORD_BYTES } from '../wire/signatures.js';
 import { derivedInputHash } from './derived_hash.js';
 import { PackedReader, type PackedWriter, type TextList } from './packed_bytes.js';
@@ -16,10 +17,6 @@ const SHORT_S = 0x20;
 const SHORT_HASH = 0x40;
 /** The texts of `v`, by the number in the two bits from {@link V_SHIFT} on. */
 const V_TEXTS = [undefined, '0x1b', '0x1c'] as const;
-
-const FULL_WORD = /^0x[0-9a-f]{64}$/;
-/** A hex number without leading zeros. */
-const SHORT_WORD = /^0x(?:0|[1-9a-f][0-9a-f]{0,62})$/;
 
 /**
  * Writes the inputs of one asset's aggregates. An input is written with the first aggregate that has it; later aggregates refer to it by
@@ -39,8 +36,9 @@ export class InputWriter {
   write(inputs: readonly PublisherPrice[], out: PackedWriter): void {
     out.count(inputs.length);
     for (const input of inputs) {
-      const { wire } = input;
-      const key = `${input.timestampNs} ${wire.r} ${wire.s} ${wire.v} ${wire.price} ${wire.msgHash} ${sourceText(wire)}`;
+      const record = encodeInput(input);
+      // Equal inputs have equal records.
+      const key = Buffer.from(record.buffer, record.byteOffset, record.length).toString('latin1');
       const known = this.#numbers.get(key);
       if (known !== undefined) {
         out.count(this.#numbers.size - known);
@@ -48,21 +46,25 @@ export class InputWriter {
       }
       this.#numbers.set(key, this.#numbers.size);
       out.count(0);
-      this.#writeNew(input, out);
+      this.#writeNew(input, record, out);
     }
   }
 
-  #writeNew(input: PublisherPrice, out: PackedWriter): void {
-    const { price, timestampNs, wire } = input;
-    const v = (V_TEXTS as readonly (string | undefined)[]).indexOf(wire.v);
-    const [r, s, hash] = [wordOf(wire.r), wordOf(wire.s), wordOf(wire.msgHash)];
-    if (v < 0 || r === undefined || s === undefined || hash === undefined || wire.price !== String(price)) {
+  #writeNew({ price, timestampNs }: PublisherPrice, record: Uint8Array, out: PackedWriter): void {
+    const texts = packedTextsOf(record);
+    const v = (V_TEXTS as readonly (string | undefined)[]).indexOf(texts.v && unpackText(texts.v));
+    const [r, s, hash] = [packedWord(texts.r), packedWord(texts.s), packedWord(texts.msgHash)];
+    const isUsual = unpackText(texts.price) === String(price);
+    if (v < 0 || r === undefined || s === undefined || hash === undefined || !isUsual) {
       out.byte(IS_WHOLE);
-      out.sized(encodeInput(input));
+      out.sized(record);
       return;
     }
-    const derived = derivedInputHash(wire.publisherKey, wire.externalAssetId, input);
-    const hasHash = derived === undefined || toHex(derived) !== wire.msgHash;
+    const publisherKey = unpackText(texts.publisherKey);
+    const externalAssetId = unpackText(texts.externalAssetId);
+    const metadata = texts.metadata && unpackText(texts.metadata);
+    const derived = derivedInputHash(publisherKey, externalAssetId, { price, timestampNs });
+    const hasHash = hash.isShort || !derived?.equals(hash.bytes);
     out.byte(
       (v << V_SHIFT) |
         (r.isShort ? SHORT_R : 0) |
@@ -70,7 +72,7 @@ export class InputWriter {
         (hasHash ? HAS_HASH : 0) |
         (hasHash && hash.isShort ? SHORT_HASH : 0),
     );
-    out.count(this.#sources.numberOf(sourceText(wire)));
+    out.count(this.#sources.numberOf(JSON.stringify([publisherKey, externalAssetId, metadata ?? null])));
     this.#prices.write(price, out);
     out.integer(timestampNs - this.#timeNs);
     this.#timeNs = timestampNs;
@@ -176,17 +178,6 @@ export class InputReader {
       return { price, timestampNs, wire };
     };
   }
-}
-
-function sourceText({ publisherKey, externalAssetId, metadata }: PublisherWire): string {
-  return JSON.stringify([publisherKey, externalAssetId, metadata ?? null]);
-}
-
-/** Encodes a number of up to 32 bytes that is written in one of the two usual forms. */
-function wordOf(text: string): { readonly bytes: Buffer; readonly isShort: boolean } | undefined {
-  if (FULL_WORD.test(text)) return { bytes: Buffer.from(text.slice(2), 'hex'), isShort: false };
-  if (!SHORT_WORD.test(text)) return undefined;
-  return { bytes: Buffer.from(text.slice(2).padStart(2 * WORD_BYTES, '0'), 'hex'), isShort: true };
 }
 
 function textOf(bytes: Buffer, isShort: boolean): string {

@@ -42,8 +42,9 @@ export class AcceptedRow implements AcceptedInput {
 
 /** Encodes a size-prefixed `InputRecord` of record.fbs, followed by a size-prefixed `SeenRecord`. */
 export function encodeAcceptedInput(accepted: AcceptedInput): Uint8Array {
-  const { bytes, row, seen } = accepted;
-  if (bytes !== undefined) return bytes;
+  // An opened record must not be decoded only to be encoded again.
+  if (accepted.bytes !== undefined) return accepted.bytes;
+  const { row, seen } = accepted;
   const inputBytes = row === undefined ? encodeInputOnce(accepted.input) : row.record();
   return seen === undefined ? inputBytes : Buffer.concat([inputBytes, encodeSeen(seen)]);
 }

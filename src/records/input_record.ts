@@ -33,13 +33,30 @@ const encodedInputs = new WeakMap<PublisherPrice, Uint8Array>();
 
 /** Returns the input of a record, which {@link encodeInput} gives back. The texts are read at their first use. */
 export function inputOf(record: Uint8Array, price: Price, timestampNs: TimeNs): PublisherPrice {
-  const bytes = new Uint8Array(record);
+  return lazyInput(new Uint8Array(record), price, timestampNs);
+}
+
+/**
+ * Opens the size-prefixed record at the start of `bytes` like {@link decodeInput}. The texts are read at their first use, because the past
+ * needs only the bytes of an input that it has already. The caller must not change the bytes.
+ * @throws RangeError when the bytes are not a record
+ */
+export function openInput(bytes: Uint8Array): OpenedInput {
+  const byteLength = recordBytes(bytes);
+  const own = bytes.subarray(0, byteLength);
+  if (own.length < byteLength) throw new RangeError('the record of an input is not complete');
+  checkTexts(own);
+  const record = tableOf(own);
+  return { input: lazyInput(own, recordPrice(record), record.timestampNs() as TimeNs), byteLength };
+}
+
+function lazyInput(bytes: Uint8Array, price: Price, timestampNs: TimeNs): PublisherPrice {
   let wire: PublisherWire | undefined;
   const input: PublisherPrice = {
     price,
     timestampNs,
     get wire() {
-      wire ??= decodeInput(bytes).input.wire;
+      wire ??= readWire(tableOf(bytes));
       return wire;
     },
   };
@@ -47,34 +64,90 @@ export function inputOf(record: Uint8Array, price: Price, timestampNs: TimeNs): 
   return input;
 }
 
-/**
- * Reads the size-prefixed record at the start of `bytes`.
- * @returns the input, and the length of the record in bytes
- */
-export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLength: number } {
-  const buffer = new ByteBuffer(bytes);
-  const byteLength = 4 + buffer.readInt32(0);
-  const record = InputRecord.getSizePrefixedRootAsInputRecord(buffer);
-  const priceText = unpackText(record.priceTextArray()!);
+/** Checks that all texts of a record are inside its bytes. @throws RangeError */
+function checkTexts(bytes: Uint8Array): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const table = 4 + view.getUint32(4, true);
+  const vtable = table - view.getInt32(table, true);
+  const fields = (view.getInt16(vtable, true) - 4) / 2;
+  for (const [field, isRequired] of TEXT_FIELDS) {
+    const slot = field < fields ? view.getUint16(vtable + 4 + 2 * field, true) : 0;
+    if (slot === 0) {
+      if (isRequired) throw new RangeError('the record of an input lacks a text');
+      continue;
+    }
+    const vector = table + slot + view.getUint32(table + slot, true);
+    const length = view.getUint32(vector, true);
+    if (length === 0 || vector + 4 + length > bytes.length)
+      throw new RangeError('the record of an input has a text outside it');
+  }
+}
+
+/** Reads the size-prefixed record at the start of `bytes`. */
+export function decodeInput(bytes: Uint8Array): OpenedInput {
+  return { input: readInput(bytes), byteLength: recordBytes(bytes) };
+}
+
+export interface OpenedInput {
+  readonly input: PublisherPrice;
+  /** The length of the record in bytes. */
+  readonly byteLength: number;
+}
+
+/** The packed texts of an input. */
+export type PackedInput = {
+  readonly [Text in keyof PublisherWire]: PublisherWire[Text] extends string
+    ? Uint8Array
+    : Uint8Array | undefined;
+};
+
+/** Returns the packed texts of a size-prefixed record. The texts are parts of its bytes. */
+export function packedTextsOf(bytes: Uint8Array): PackedInput {
+  const record = tableOf(bytes);
+  return {
+    publisherKey: record.publisherKeyArray()!,
+    externalAssetId: record.externalAssetIdArray()!,
+    price: record.priceTextArray()!,
+    r: record.rArray()!,
+    s: record.sArray()!,
+    v: record.vArray() ?? undefined,
+    msgHash: record.msgHashTextArray()!,
+    metadata: record.metadataArray() ?? undefined,
+  };
+}
+
+function recordBytes(bytes: Uint8Array): number {
+  return 4 + (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24));
+}
+
+function tableOf(bytes: Uint8Array): InputRecord {
+  return InputRecord.getSizePrefixedRootAsInputRecord(new ByteBuffer(bytes));
+}
+
+function readInput(bytes: Uint8Array): PublisherPrice {
+  const record = tableOf(bytes);
+  return { price: recordPrice(record), timestampNs: record.timestampNs() as TimeNs, wire: readWire(record) };
+}
+
+function recordPrice(record: InputRecord): Price {
   const price = record.priceArray();
+  // The encoder wrote the text of a valid price.
+  return price === null ? (BigInt(unpackText(record.priceTextArray()!)) as Price) : decodePrice(price);
+}
+
+function readWire(record: InputRecord): PublisherWire {
   const v = record.vArray();
   const metadata = record.metadataArray();
-  const input = {
-    // The encoder wrote the text of a valid price.
-    price: price === null ? (BigInt(priceText) as Price) : decodePrice(price),
-    timestampNs: record.timestampNs() as TimeNs,
-    wire: {
-      publisherKey: unpackText(record.publisherKeyArray()!),
-      externalAssetId: unpackText(record.externalAssetIdArray()!),
-      price: priceText,
-      r: unpackText(record.rArray()!),
-      s: unpackText(record.sArray()!),
-      v: v === null ? undefined : unpackText(v),
-      msgHash: unpackText(record.msgHashTextArray()!),
-      metadata: metadata === null ? undefined : unpackText(metadata),
-    },
+  return {
+    publisherKey: unpackText(record.publisherKeyArray()!),
+    externalAssetId: unpackText(record.externalAssetIdArray()!),
+    price: unpackText(record.priceTextArray()!),
+    r: unpackText(record.rArray()!),
+    s: unpackText(record.sArray()!),
+    v: v === null ? undefined : unpackText(v),
+    msgHash: unpackText(record.msgHashTextArray()!),
+    metadata: metadata === null ? undefined : unpackText(metadata),
   };
-  return { input, byteLength };
 }
 
 /** Encodes a price in the 16-byte form of records. */
@@ -118,6 +191,11 @@ const TEXT_FIELD: Readonly<Record<keyof PublisherWire, number>> = {
   msgHash: FIELD.msgHashText,
   metadata: FIELD.metadata,
 };
+
+/** The fields of the texts, with whether each record has the text. */
+const TEXT_FIELDS = Object.values(TEXT_FIELD).map(
+  (field) => [field, field !== FIELD.v && field !== FIELD.metadata] as const,
+);
 
 function writeInput({ price, timestampNs, wire }: PublisherPrice): Uint8Array {
   beginInput(timestampNs, wire.publisherKey, parsePrice(wire.price) === price ? undefined : price);

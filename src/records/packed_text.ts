@@ -1,3 +1,5 @@
+import { WORD_BYTES } from '../wire/signatures.js';
+
 /** The forms of a packed text, stored in its first byte. */
 const UTF8 = 0;
 const HEX_EVEN = 1;
@@ -73,4 +75,25 @@ export function unpackText(packed: Uint8Array): string {
   if (bytes[0] === UTF8) return bytes.toString('utf8', 1);
   const digits = bytes.toString('hex', 1);
   return `0x${bytes[0] === HEX_ODD ? digits.slice(1) : digits}`;
+}
+
+/** A number of up to 32 bytes, as the two usual texts of such a number write it. */
+export interface PackedWord {
+  /** The bytes with leading zeros; a part of the packed text if all are there. */
+  readonly bytes: Uint8Array;
+  /** True when the text has no leading zeros, false when it has all digits. */
+  readonly isShort: boolean;
+}
+
+/** Returns the number of a packed text. @returns `undefined` when the text is not one of the two usual texts of a number */
+export function packedWord(packed: Uint8Array): PackedWord | undefined {
+  const [form, first] = packed;
+  const length = packed.length - 1;
+  if (form === HEX_EVEN && length === WORD_BYTES) return { bytes: packed.subarray(1), isShort: false };
+  if (form === UTF8 || length > WORD_BYTES) return undefined;
+  const isZero = form === HEX_ODD && length === 1 && first === 0;
+  if (!isZero && first! < (form === HEX_ODD ? 1 : 0x10)) return undefined;
+  const bytes = new Uint8Array(WORD_BYTES);
+  bytes.set(packed.subarray(1), WORD_BYTES - length);
+  return { bytes, isShort: true };
 }

@@ -4,7 +4,7 @@ import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import type { CandleValues } from './candle_block.js';
 import { AggregateRecord, Algorithm, Cause, SecondRecord, Signature, State } from './generated/record.js';
-import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_record.js';
+import { decodePrice, encodeInput, encodePrice, openInput } from './input_record.js';
 import { packText, unpackText } from './packed_text.js';
 
 /**
@@ -142,7 +142,7 @@ function readAggregate(record: AggregateRecord, symbol: string): SignedAggregate
   const inputs: PublisherPrice[] = [];
   let rest = record.inputsArray()!;
   while (rest.length > 0) {
-    const { input, byteLength } = decodeInput(rest);
+    const { input, byteLength } = openInput(rest);
     inputs.push(input);
     rest = rest.subarray(byteLength);
   }
