@@ -8,6 +8,9 @@ import { SEEN_FIELDS, SEEN_NANOS, SEEN_SECOND } from '../../../src/model/seen_up
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { decodeAcceptedInput } from '../../../src/records/accepted_input.js';
 import { openHolding } from '../../../src/records/second_record.js';
+import { eventually } from '../../load/wait.js';
+
+const ANSWER_MS_MAX = 60_000;
 
 /** The content of the whole log, read from the message servers. */
 export class LogAccount {
@@ -38,10 +41,10 @@ export class LogAccount {
       candleRetentionMs: 0,
       onNotice: () => {},
     });
-    const { firstSequence, last } = await bus.extent();
+    const { firstSequence, last } = await answered(() => bus.extent());
     if (firstSequence !== 1) account.violations.push(`the log begins at ${firstSequence}`);
     for (let sequence = 0; sequence < last.sequence; )
-      for (const record of await bus.read(sequence)) {
+      for (const record of await answered(() => bus.read(sequence))) {
         sequence = record.sequence;
         account.#take(record);
       }
@@ -97,4 +100,17 @@ export class LogAccount {
     if ((this.#hashes.get(name) ?? hash) !== hash) fail(`has another value of ${name}`);
     this.#hashes.set(name, hash);
   }
+}
+
+/** Asks again while the servers refuse, as they do while they elect a leader. @throws Error when they refuse for a minute */
+function answered<T>(ask: () => Promise<T>): Promise<T> {
+  let refusal = '';
+  const look = () =>
+    ask().catch((error) => {
+      refusal = String(error);
+      return undefined;
+    });
+  return eventually(look, { what: 'the content of the log', withinMs: ANSWER_MS_MAX }).catch((error) => {
+    throw new Error(`${error.message}: ${refusal}`);
+  });
 }
