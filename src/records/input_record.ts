@@ -44,7 +44,6 @@ export function inputOf(record: Uint8Array, price: Price, timestampNs: TimeNs): 
 export function openInput(bytes: Uint8Array): OpenedInput {
   const byteLength = recordBytes(bytes);
   const own = bytes.subarray(0, byteLength);
-  if (own.length < byteLength) throw new RangeError('the record of an input is not complete');
   checkTexts(own);
   const record = tableOf(own);
   return { input: lazyInput(own, recordPrice(record), record.timestampNs() as TimeNs), byteLength };
@@ -116,8 +115,12 @@ export function packedTextsOf(bytes: Uint8Array): PackedInput {
   };
 }
 
+/** Returns the length of the size-prefixed record at the start of `bytes`. @throws RangeError when the bytes end before the record */
 function recordBytes(bytes: Uint8Array): number {
-  return 4 + (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24));
+  const length = 4 + (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24));
+  // A length of zero or less would never end a list of records.
+  if (length > 4 && length <= bytes.length) return length;
+  throw new RangeError('the record of an input is not complete');
 }
 
 function tableOf(bytes: Uint8Array): InputRecord {

@@ -52,6 +52,12 @@ test('bytes that are not a record do not open', async (t) => {
     const record = encodeInput(input);
     for (let length = 0; length < record.length; length++)
       t.throws(() => openInput(record.slice(0, length)), RangeError, `the first ${length} bytes`);
+    for (const length of [-4, -5, -(2 ** 31), 0]) {
+      const endless = Buffer.from(record);
+      endless.writeInt32LE(length);
+      for (const open of [openInput, decodeInput])
+        t.throws(() => open(endless), /not complete/, `a length of ${length}`);
+    }
     for (const field of REQUIRED) {
       const damaged = Buffer.from(record);
       damaged.writeUInt16LE(0x7fff, VTABLE_AT + 4 + 2 * field);
