@@ -1,7 +1,7 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../aggregator/publisher_session.js';
 import { Ticker } from '../clock/ticker.js';
 import { usesStark } from '../config/stark_use.js';
-import { type CryptoPool, createCryptoPool } from '../crypto/pool/pool.js';
+import { type CryptoPool, openCryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1/secp256k1.js';
 import type { EdgeSet } from '../edge/edge_set.js';
 import { FeedSource } from '../feed/feed_source.js';
@@ -47,7 +47,9 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   logSecp256k1(logger, secp256k1, systemSecp256k1());
   const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
   if (handleProblem !== undefined) throw new Error(handleProblem);
-  const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
+  const pool = openCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
+  // A node of a cluster has much to verify only when it leads, so the node loads the pool after its start.
+  if (config.cluster === undefined) await pool.load();
   const past = new PastWriter(pastOptions(config, clock, logger));
   let publicLog: OpenLog | undefined;
   let streamLog: StreamLog | undefined;

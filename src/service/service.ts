@@ -59,8 +59,11 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/** The delay before the logs of the last process are read, unless an aggregate needs them earlier. Meanwhile, readers reconnect. */
-const LOAD_PAST_MS = 1_000;
+/**
+ * The delay of work that a start leaves for later, unless a price needs the work earlier: reading the logs of the last process, and loading
+ * the pool of a cluster's node. Meanwhile, readers reconnect.
+ */
+const LATER_MS = 1_000;
 /** The longest time for which the service keeps the folder while it finishes verifying updates. */
 const VERDICTS_MS_MAX = 1_000;
 
@@ -86,8 +89,11 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     throw error;
   });
   making.store.tellServing();
-  // Commits of the store call this method too, and report its error.
-  setTimeout(() => making.past.load().catch(() => {}), LOAD_PAST_MS).unref();
+  setTimeout(() => {
+    void making.pool.load();
+    // Commits of the store call this method too, and report its error.
+    making.past.load().catch(() => {});
+  }, LATER_MS).unref();
   return new RunningService(making, edges, operatorSide, reloads, options.logger);
 }
 

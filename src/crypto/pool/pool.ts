@@ -4,61 +4,27 @@ import type { StarkMessage } from '../stark/stark.js';
 import type { StarkSignatureBytes } from '../stark/stark_ecdsa.js';
 import { fillStarkTables } from '../stark/stark_tables.js';
 import type { SignatureVerdict } from '../verdict.js';
+import type { CryptoPool, CryptoPoolOptions } from './crypto_pool.js';
 import { type CryptoJobs, createCryptoJobs, type StarkVerifyJob } from './jobs.js';
 import { signEvmKind, signStarkKind, verifyEvmKind, verifyStarkKind } from './kinds.js';
 import { doTogether, giveOut, joined, type Kind, QueuedWork, WorkQueue } from './queued_work.js';
-import { type Repeat, ThreadHung, Threads } from './threads.js';
+import { ThreadHung, Threads } from './threads.js';
 import { Turn } from './turn.js';
 import { WARM_UP_DIGEST, WARM_UP_KEY, WARM_UP_MESSAGES } from './warm_up.js';
 
 export type { EvmVerifyJob } from '../evm_verifier.js';
+export type { CryptoPool, CryptoPoolOptions } from './crypto_pool.js';
 export type { StarkVerifyJob } from './jobs.js';
 export { ThreadHung } from './threads.js';
 
-/**
- * A pool that does the work of {@link CryptoJobs}. A small batch runs on the calling thread, and a large batch runs on the worker
- * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that
- * runs immediately on the calling thread returns an array instead of a promise. So a single job costs no turn of the event loop.
- *
- * A promise rejects with {@link ThreadHung} after two threads, one after the other, hung on the batch. The calling thread does not try
- * such a batch, because the calling thread could hang too.
- */
-export interface CryptoPool {
-  verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
-  verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
-  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  signStark(
-    messages: readonly StarkMessage[],
-    key: Uint8Array,
-  ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
-  /** Fills the tables for Stark prices on all threads, once. Without this call, the first Stark price on a thread takes up to 0.2 s. */
-  warmStark(): Promise<void>;
-  /** Does any amount of work on the calling thread. */
-  readonly here: CryptoJobs;
-  /** The number of jobs that workers are doing, plus the number of jobs that wait for a worker. */
-  readonly queued: number;
-  /** The number of batches, since the start, that a worker did not answer. The pool did each such batch again. */
-  readonly failures: number;
-  /** Waits for running work, and then ends the threads. Later work runs on the calling thread. */
-  close(): Promise<void>;
+/** Creates a pool whose threads start at their first use, or by {@link CryptoPool.load}. */
+export function openCryptoPool(options: CryptoPoolOptions): CryptoPool {
+  return new WorkerPool(options);
 }
 
-export interface CryptoPoolOptions {
-  /** The number of worker threads. With 0 all work runs on the calling thread. */
-  readonly threads: number;
-  /** The path of the module that runs in the threads; the default is `worker.js`. */
-  readonly workerFile?: string;
-  /** The timer for the deadline of a task. A thread that misses the deadline counts as hung. Tests replace this timer. */
-  readonly repeat?: Repeat;
-  /** Calls back at the end of the turn of the event loop; the default is `setImmediate`. */
-  readonly defer?: (callback: () => void) => void;
-}
-
-/**
- * Starts the threads, and waits until each has done a job. Also makes the calling thread's verifier, so that no price waits for it.
- */
+/** Creates a pool, and waits until it is loaded. */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
-  const pool = new WorkerPool(options);
+  const pool = openCryptoPool(options);
   await pool.load();
   return pool;
 }
@@ -93,9 +59,13 @@ const WORKER_ATTEMPTS_MAX = 2;
 
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
+  readonly #options: CryptoPoolOptions;
   readonly #threads: number;
-  /** The threads; `undefined` when all work runs on the calling thread, because the pool was made without threads or is closed. */
+  /** The threads; `undefined` before their start and after their end. */
   #workers: Threads | undefined;
+  /** True when all work runs on the calling thread, because the pool was made without threads or is closed. */
+  #isAlone: boolean;
+  #loaded: Promise<void> | undefined;
   readonly #waiting = new WorkQueue();
   #helps = false;
   readonly #turn: Turn;
@@ -111,10 +81,18 @@ class WorkerPool implements CryptoPool {
     if (this.queued === 0) for (const call of this.#onDone.splice(0)) call();
   };
 
-  constructor({ threads, workerFile, repeat, defer = setImmediate }: CryptoPoolOptions) {
+  constructor(options: CryptoPoolOptions) {
+    const { threads, defer = setImmediate } = options;
+    this.#options = options;
     this.#turn = new Turn(defer, (pieces, micros) => this.#handOn(pieces, micros));
     this.#threads = threads;
-    if (threads === 0) return;
+    this.#isAlone = threads === 0;
+  }
+
+  /** Returns the threads, and starts them if necessary. @returns `undefined` when all work runs on the calling thread */
+  #started(): Threads | undefined {
+    if (this.#isAlone || this.#workers !== undefined) return this.#workers;
+    const { threads, workerFile, repeat } = this.#options;
     const workers = new Threads({
       count: threads,
       workerFile: workerFile ?? fileURLToPath(new URL('./worker.js', import.meta.url)),
@@ -124,12 +102,12 @@ class WorkerPool implements CryptoPool {
         this.failures += 1;
       },
       onAllLost: () => {
-        this.#workers = undefined;
-        this.#withdraw();
+        this.#endThreads();
         void workers.close();
       },
     });
     this.#workers = workers;
+    return workers;
   }
 
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]> {
@@ -151,9 +129,14 @@ class WorkerPool implements CryptoPool {
     return this.#do(signStarkKind(this.here, key), messages);
   }
 
-  load(): Promise<unknown> {
+  load(): Promise<void> {
+    this.#loaded ??= this.#load();
+    return this.#loaded;
+  }
+
+  async #load(): Promise<void> {
     this.here.verifyEvm([]);
-    return this.#onEachThread(signEvmKind(this.here, WARM_UP_KEY), WARM_UP_DIGEST);
+    await this.#onEachThread(signEvmKind(this.here, WARM_UP_KEY), WARM_UP_DIGEST);
   }
 
   warmStark(): Promise<void> {
@@ -169,13 +152,13 @@ class WorkerPool implements CryptoPool {
    * with the least work. A thread that fails is replaced like any failed thread.
    */
   #onEachThread<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Promise<unknown> {
-    return Promise.allSettled(Array.from({ length: this.#threads }, () => this.#wait(kind, jobs, 0)));
+    const threads = this.#isAlone ? 0 : this.#threads;
+    return Promise.allSettled(Array.from({ length: threads }, () => this.#wait(kind, jobs, 0)));
   }
 
   async close(): Promise<void> {
     const workers = this.#workers;
-    this.#workers = undefined;
-    this.#withdraw();
+    this.#endThreads();
     // The pool waits for running work, because ending a thread inside native code aborts the process. A hung thread delays the end.
     if (this.queued > 0) await new Promise<void>((resolve) => this.#onDone.push(resolve));
     await workers?.close();
@@ -205,14 +188,13 @@ class WorkerPool implements CryptoPool {
   }
 
   #isDoneHere(micros: number): boolean {
-    return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
+    return this.#isAlone || micros <= INLINE_MICROS_MAX;
   }
 
   /** Sends the pieces to an idle thread if they are worth a message. Otherwise does the pieces immediately. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
-    const workers = this.#workers;
-    if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))
-      void this.#runOn(workers, pieces);
+    const workers = this.#isDoneHere(micros) ? undefined : this.#started();
+    if (workers !== undefined && workers.idle > 0) void this.#runOn(workers, pieces);
     else doTogether(pieces);
   }
 
@@ -240,7 +222,7 @@ class WorkerPool implements CryptoPool {
    * event loop.
    */
   #goOn(): void {
-    const workers = this.#workers;
+    const workers = this.#started();
     if (workers === undefined) return;
     while (workers.idle > 0 && this.#waiting.size > 0) {
       // The threads and the calling thread share the waiting work equally, so that all threads finish at the same time.
@@ -263,7 +245,7 @@ class WorkerPool implements CryptoPool {
       const jobs = joined(pieces);
       giveOut(pieces, kind.decode(await workers.run(kind.name, kind.encode(jobs))));
     } catch (error) {
-      if (this.#workers !== undefined) this.failures += 1;
+      if (!this.#isAlone) this.failures += 1;
       for (const piece of pieces) this.#failed(piece, error);
     }
     this.#goOn();
@@ -271,12 +253,14 @@ class WorkerPool implements CryptoPool {
 
   #failed(piece: QueuedWork, fault: unknown): void {
     piece.faults.push(fault);
-    if (this.#workers !== undefined && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
+    if (!this.#isAlone && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
     else giveUp(piece);
   }
 
-  /** Withdraws waiting work from the threads, because no thread can take the work. */
-  #withdraw(): void {
+  /** Forgets the threads, and withdraws their waiting work. */
+  #endThreads(): void {
+    this.#workers = undefined;
+    this.#isAlone = true;
     for (const piece of this.#waiting.takeAll()) giveUp(piece);
   }
 }

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
+import { type CryptoPool, createCryptoPool, openCryptoPool } from '../../../src/crypto/pool/pool.js';
 import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { fieldNumber, starkPriceMessage } from '../../../src/crypto/stark/stark.js';
 import { starkPublicKey } from '../../../src/crypto/stark/stark_ecdsa.js';
@@ -157,6 +157,31 @@ test('threads that cannot start leave everything to the calling thread', async (
   t.ok(pool.failures > 0);
   t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
   await pool.close();
+});
+
+test('an opened pool starts its threads with the first large batch, or when it is loaded', async (t) => {
+  // The threads cannot start, so a failure says that a start was tried.
+  for (const begin of [
+    async (pool: CryptoPool) => pool.verifyEvm(evmJobs),
+    (pool: CryptoPool) => pool.load(),
+  ]) {
+    const pool = openCryptoPool({ threads: 1, workerFile: './no_such_worker.js' });
+    t.same(pool.verifyEvm(evmJobs.slice(0, 2)), evmVerdicts.slice(0, 2));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    t.equal(pool.failures, 0);
+    await begin(pool);
+    t.ok(pool.failures > 0);
+    await pool.close();
+  }
+});
+
+test('a closed pool does not start its threads', async (t) => {
+  const pool = openCryptoPool({ threads: 1, workerFile: './no_such_worker.js' });
+  await pool.close();
+  await pool.load();
+  t.same(pool.verifyEvm(evmJobs), evmVerdicts);
+  t.equal(pool.failures, 0);
+  t.equal(pool.queued, 0);
 });
 
 test('an invalid key is an error on every thread', async (t) => {
