@@ -15,19 +15,23 @@ export class OutputFile {
     this.#paths = paths;
   }
 
-  /** @throws Error when the path is empty or names a folder, and the errors of the system */
+  /** @throws Error when the path is empty or names a folder, and when the system refuses */
   static async open(path: string): Promise<OutputFile> {
     if (path === '') throw new Error('the output has no name');
+    if (path === '-') throw new Error('the output has no name; /dev/stdout is the standard output');
     const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
-      throw error;
+      throw cannotBeWritten(path, error);
     });
     if (found?.isDirectory()) throw new Error(`${path} is a folder`);
     if (found !== undefined && !found.isFile()) return new OutputFile(await open(path, constants.O_WRONLY));
     // The name may be a link, which stays.
     const target = found === undefined ? path : await realpath(path);
     const partial = `${target}.${process.pid}.partial`;
-    return new OutputFile(await open(partial, 'w'), { target, partial });
+    const handle = await open(partial, 'w').catch((error: NodeJS.ErrnoException) => {
+      throw cannotBeWritten(path, error);
+    });
+    return new OutputFile(handle, { target, partial });
   }
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -47,3 +51,16 @@ export class OutputFile {
     if (this.#paths !== undefined) await rm(this.#paths.partial, { force: true });
   }
 }
+
+/** Describes why a file cannot be made, in plain words. */
+function cannotBeWritten(path: string, error: NodeJS.ErrnoException): Error {
+  const reason = REASONS[error.code ?? ''] ?? error.message;
+  return new Error(`${path} cannot be written: ${reason}`, { cause: error });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'something above it is not a folder',
+  EACCES: 'this user may not write in its folder',
+  EROFS: 'the file system is read-only',
+};

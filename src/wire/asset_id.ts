@@ -22,7 +22,13 @@ export function likelySymbol(symbol: string, isKnown: (symbol: string) => boolea
 
 /** Lists unknown symbols for an error. If the caller probably means known symbols, ends with a question that names these symbols. */
 export function unknownSymbols(symbols: readonly string[], isKnown: (symbol: string) => boolean): string {
-  const likely = new Set(symbols.map((symbol) => likelySymbol(symbol, isKnown)));
+  return listUnknown(symbols.map((symbol) => ({ symbol, likely: likelySymbol(symbol, isKnown) })));
+}
+
+/** Lists unknown symbols for an error, with the symbols that the caller probably means. */
+export function listUnknown(unknown: readonly { symbol: string; likely?: string | undefined }[]): string {
+  const likely = new Set(unknown.map((one) => one.likely));
   likely.delete(undefined);
-  return `${symbols.join(', ')}${likely.size === 0 ? '' : `; did you mean ${[...likely].join(', ')}?`}`;
+  const question = likely.size === 0 ? '' : `; did you mean ${[...likely].join(', ')}?`;
+  return `${unknown.map(({ symbol }) => symbol).join(', ')}${question}`;
 }

@@ -72,6 +72,12 @@ test('an output that cannot be a file is refused at once', async (t) => {
   const dir = emptyFolder(t);
   await t.rejects(OutputFile.open(''), { message: 'the output has no name' });
   await t.rejects(OutputFile.open(dir), { message: `${dir} is a folder` });
-  await t.rejects(OutputFile.open(join(dir, 'missing', 'rows.csv')), { code: 'ENOENT' });
+  await t.rejects(OutputFile.open('-'), { message: /^the output has no name; / });
+  const missing = join(dir, 'missing', 'rows.csv');
+  await t.rejects(OutputFile.open(missing), {
+    message: `${missing} cannot be written: its folder does not exist`,
+  });
   t.same(readdirSync(dir), []);
+  writeFileSync(join(dir, 'file'), '');
+  await t.rejects(OutputFile.open(join(dir, 'file', 'rows.csv')), { message: /above it is not a folder$/ });
 });

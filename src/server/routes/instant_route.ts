@@ -4,6 +4,7 @@ import { NS_PER_SECOND } from '../../model/time.js';
 import type { PricedEntry } from '../../past/kept_entry.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { DamagedRecord } from '../../records/envelope.js';
+import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {
   assetsParameter,
@@ -256,13 +257,11 @@ function instantOf({ aggregate, shown, hasInputs }: PricedEntry): Instant {
 
 /** Returns the error for assets that are not configured and had no price at the instant. */
 function unknownFault(found: ReadonlyMap<WantedName, Instant>): RouteError | undefined {
-  const unknown = [...found].flatMap(([{ symbol, isListed }, state]) =>
-    state === 'nothing' && !isListed ? [symbol] : [],
-  );
+  const unknown = [...found].flatMap(([one, state]) => (state === 'nothing' && !one.isListed ? [one] : []));
   if (unknown.length === 0) return undefined;
   return {
     status: 400,
-    error: `assets names assets that are not configured and had no price at timestamp: ${unknown.join(', ')}`,
+    error: `assets names assets that are not configured and had no price at timestamp: ${listUnknown(unknown)}`,
   };
 }
 

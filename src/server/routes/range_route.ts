@@ -7,6 +7,7 @@ import type { DamagedRange, PastRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { DamagedRecord } from '../../records/envelope.js';
 import { ROW_DETAILS, type RowDetail } from '../../records/row_columns.js';
+import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {
   assetParameter,
@@ -189,10 +190,10 @@ async function answer(
   return unknownAsset(request);
 }
 
-function unknownAsset({ symbol }: RangeRequest): RouteError {
+function unknownAsset(request: RangeRequest): RouteError {
   return {
     status: 400,
-    error: `asset names an asset that is not configured and had no price in the range: ${symbol}`,
+    error: `asset names an asset that is not configured and had no price in the range: ${listUnknown([request])}`,
   };
 }
 

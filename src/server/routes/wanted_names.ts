@@ -1,5 +1,6 @@
 import type { SignatureType } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
+import { likelySymbol } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
 import {
@@ -15,6 +16,8 @@ export interface WantedName {
   readonly symbol: string;
   readonly names: readonly AssetName[];
   readonly isListed: boolean;
+  /** The listed symbol that the caller probably means instead of an asset that is not listed. */
+  readonly likely?: string | undefined;
 }
 
 /**
@@ -38,6 +41,7 @@ export function wantedNames(
   return symbols.map((symbol): WantedName => {
     const asset = findAsset(symbol, signatureType);
     if (asset !== undefined) return { symbol, names: [asset], isListed: true };
-    return { symbol, names: types.map((type) => ({ symbol, signatureType: type })), isListed: false };
+    const likely = likelySymbol(symbol, (other) => token.maySee(other) && findAsset(other) !== undefined);
+    return { symbol, names: types.map((type) => ({ symbol, signatureType: type })), isListed: false, likely };
   });
 }

@@ -257,6 +257,7 @@ test('bad parameters are named', async (t) => {
     [{ format: 'xml' }, 400, /^format must be/],
     [{ signature_type: 'rsa' }, 400, /^signature_type must be/],
     [{ asset: 'NOUSD' }, 400, /^asset names an asset that is not configured .*: NOUSD$/],
+    [{ asset: 'btc/usd' }, 400, /: btc\/usd; did you mean BTCUSD\?$/],
     [{ asset: '' }, 400, /^asset names/],
   ];
   for (const [over, status, error] of wrong) t.match(await ask({ ...right, ...over }), { status, error });
