@@ -11,10 +11,10 @@ import { readMetadataText } from '../ingest/message.js';
 import type { SignatureType } from '../model/asset.js';
 import { parseHex, toHex } from '../model/hex.js';
 import { PRICE_MAX, PRICE_MIN, parsePrice } from '../model/price.js';
-import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../model/signed_price.js';
+import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { PricedEntry, ShownFacts } from '../past/kept_entry.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
-import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
+import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 
 /** The facts that decide which aggregates are the service's own. */
 export interface KeptSigners {
@@ -107,8 +107,8 @@ export class KeptChecks {
   readonly #inputs = new InputChecks();
   /** The checked facts, with their symbol and the bytes of their checksum. */
   readonly #shown = new WeakMap<ShownFacts, { readonly symbol: string; readonly checksum: Buffer }>();
-  /** The last signer's key: its type and text, and its bytes. */
-  #last: { readonly name: string; readonly key: Buffer } | undefined;
+  /** The last signer's key. */
+  #last: { readonly type: SignatureType; readonly publicKey: string; readonly key: Buffer } | undefined;
 
   constructor(signers: KeptSigners) {
     this.#signers = signers;
@@ -137,41 +137,54 @@ export class KeptChecks {
   }
 
   #keyOf(type: SignatureType, publicKey: string): Buffer {
-    const name = `${type} ${publicKey}`;
-    if (this.#last?.name === name) return this.#last.key;
+    if (this.#last?.publicKey === publicKey && this.#last.type === type) return this.#last.key;
     const key = parseHex(publicKey, PUBLIC_KEY_BYTES[type]);
     const keyText = key && (type === 'evm' ? checksumAddress(key) : toHex(key));
     if (key === undefined || keyText !== publicKey || !this.#signers.isSigner(type, publicKey.toLowerCase()))
       throw new NotVerified(`${publicKey} is no known signer`);
-    this.#last = { name, key };
+    this.#last = { type, publicKey, key };
     return key;
   }
 }
 
-/** Checks the inputs of aggregates. Inputs that several aggregates share are checked once. */
-class InputChecks {
-  /** The inputs whose jobs an earlier call has returned. */
-  readonly #given = new WeakSet<PublisherPrice>();
-  /** The inputs of the last aggregate, with their newest time and their Merkle root. */
-  #last:
-    | { readonly inputs: readonly PublisherPrice[]; readonly newestNs: bigint; readonly root: Buffer }
-    | undefined;
+/** The checked inputs of an aggregate. */
+interface CheckedInputs {
+  readonly inputs: readonly PublisherPrice[];
+  /** The hash of each input. */
+  readonly hashes: readonly Uint8Array[];
+  readonly newestNs: bigint;
+  readonly root: Buffer;
+}
 
-  /** @returns the jobs of the inputs that no earlier call has returned */
+const NO_INPUTS: CheckedInputs = { inputs: [], hashes: [], newestNs: 0n, root: Buffer.alloc(0) };
+
+/** Checks the inputs of aggregates. Inputs that successive aggregates share are checked once. */
+class InputChecks {
+  #last = NO_INPUTS;
+
+  /** @returns the jobs of the inputs that the last aggregate did not have */
   jobsOf({ symbol, signatureType: type, inputs, timestampNs, merkleRoot: root }: SignedAggregate): KeptJob[] {
     const jobs: KeptJob[] = [];
     let last = this.#last;
-    if (last?.inputs !== inputs) {
-      const keys = new Set(inputs.map(({ wire }) => wire.publisherKey));
-      expect(keys.size === inputs.length, 'a publisher is repeated');
+    if (last.inputs !== inputs) {
+      const keys = new Set<string>();
+      const hashes: Uint8Array[] = [];
       let newestNs = 0n;
-      for (const input of inputs) {
+      for (const [i, input] of inputs.entries()) {
+        keys.add(input.wire.publisherKey);
         if (input.timestampNs > newestNs) newestNs = input.timestampNs;
-        if (this.#given.has(input)) continue;
-        jobs.push(inputJob(input, symbol, type));
-        this.#given.add(input);
+        // Most inputs are at the same place in the last aggregate.
+        const place = last.inputs[i] === input ? i : last.inputs.indexOf(input);
+        let hash = last.hashes[place];
+        if (hash === undefined) {
+          const job = inputJob(input, symbol, type);
+          jobs.push(job);
+          hash = job.job.msgHash;
+        }
+        hashes.push(hash);
       }
-      last = { inputs, newestNs, root: merkleRoot(inputs.map(msgHashOf)) };
+      expect(keys.size === inputs.length, 'a publisher is repeated');
+      last = { inputs, hashes, newestNs, root: merkleRoot(hashes) };
       this.#last = last;
     }
     expect(last.newestNs === timestampNs, 'timestamp is not the newest time of the inputs');
@@ -207,7 +220,10 @@ function aggregateJob(
     }
     expect(v === 27 || v === 28, 'v is missing');
     const recovery = v === 28 ? 1 : 0;
-    return { type: 'evm', job: { msgHash, signature: Buffer.concat([r, s]), recovery, address: key } };
+    const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
+    signature.set(r);
+    signature.set(s, WORD_BYTES);
+    return { type: 'evm', job: { msgHash, signature, recovery, address: key } };
   }
   const message = starkPriceMessage(symbol, oracleId, signedAtNs, price);
   if (message === undefined || v !== undefined) throw new NotVerified('no Stark signature has this form');

@@ -104,7 +104,10 @@ export class ReceivedEntries {
     if (bytes === undefined) return;
     for (const entry of readBlock(name, bytes, this.#texts))
       if (entry.kind !== 'priced') yield entry;
-      else yield { ...entry, hasInputs: entry.aggregate.inputs.length > 0 };
+      else {
+        const { aggregate } = entry;
+        yield { ...entry, aggregate, hasInputs: aggregate.inputs.length > 0 };
+      }
   }
 }
 

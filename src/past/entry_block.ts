@@ -1,29 +1,31 @@
 import type { AssetName } from '../model/asset_map.js';
-import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-import { AGGREGATION_TYPES, type AggregationType, WORD_BYTES } from '../wire/signatures.js';
+import { WORD_BYTES } from '../wire/signatures.js';
 import { derivedAggregateHash } from './derived_hash.js';
-import type { KeptEntry, PricedEntry, ShownFacts } from './kept_entry.js';
+import type { KeptEntry, PricedEntry } from './kept_entry.js';
 import { InputReader, InputWriter } from './kept_inputs.js';
 import { PackedReader, PackedWriter, type TextList } from './packed_bytes.js';
 import { PriceSteps } from './price_steps.js';
+import {
+  type Fact,
+  HAS_HASH,
+  HAS_V,
+  IS_CARRIED,
+  IS_CHANGED,
+  IS_DELTA,
+  IS_END,
+  IS_GAP,
+  IS_V28,
+  ReadEntry,
+  readFact,
+  wordBytes,
+} from './read_entry.js';
 
 /**
  * The largest number of entries in a block. A block is read as a whole, which takes about 2 ms; damage loses the whole block. A block
  * begins with a copy of the current inputs.
  */
 export const BLOCK_ENTRIES_MAX = 256;
-
-/** The bits of an entry's first byte. */
-const IS_END = 0x01;
-const IS_GAP = 0x02;
-const IS_CARRIED = 0x04;
-const IS_DELTA = 0x08;
-const HAS_HASH = 0x10;
-const IS_V28 = 0x20;
-const HAS_V = 0x40;
-/** The signer, the algorithm or the shown facts differ from the previous entry. */
-const IS_CHANGED = 0x80;
 
 /** Texts that entries refer to by number. */
 export interface BlockTexts {
@@ -126,7 +128,7 @@ export interface BlockBytes {
  * @throws RangeError when the bytes are not a block
  */
 export function* readBlock(
-  { symbol, signatureType }: AssetName,
+  name: AssetName,
   { signatures, inputs }: BlockBytes,
   { facts, sources }: ReadTexts,
   skipped = 0,
@@ -149,53 +151,15 @@ export function* readBlock(
     if ((flags & IS_CHANGED) !== 0) fact = readFact(facts.textOf(from.count()));
     if (fact === undefined) throw new RangeError('an entry has no signer');
     timeNs += from.integer();
-    const signedAtNs = timeNs as TimeNs;
     const price = prices.read(from);
-    const timestampNs = (signedAtNs - from.integer()) as TimeNs;
-    const hasHash = (flags & HAS_HASH) !== 0;
-    const wordsAt = from.skip((hasHash ? 4 : 3) * WORD_BYTES);
-    const word = (place: number) => from.bytesAt(wordsAt + place * WORD_BYTES, WORD_BYTES);
+    const timestampNs = (timeNs - from.integer()) as TimeNs;
+    const wordsAt = from.skip(wordBytes(flags));
     if (entry < skipped) {
       if (fromInputs !== undefined) inputReader.skip(fromInputs);
       continue;
     }
-    const { publicKey, algorithm, shown } = fact;
-    const readInputs = fromInputs && inputReader.read(fromInputs);
-    let aggregate: SignedAggregate | undefined;
-    yield {
-      kind: 'priced',
-      timeNs: signedAtNs,
-      isCarried,
-      shown,
-      hasInputs: readInputs !== undefined,
-      isHashDerived: !hasHash,
-      get aggregate() {
-        if (aggregate !== undefined) return aggregate;
-        const merkleRoot = word(2);
-        aggregate = {
-          symbol,
-          trigger: (flags & IS_DELTA) === 0 ? 'clock' : 'delta',
-          price,
-          timestampNs,
-          signedAtNs,
-          signatureType,
-          publicKey,
-          msgHash: hasHash
-            ? word(3)
-            : derivedAggregateHash(
-                { symbol, signedAtNs, price, merkleRoot, publicKey, signatureType },
-                shown.checksum,
-              )!,
-          r: word(0),
-          s: word(1),
-          v: (flags & HAS_V) === 0 ? undefined : (flags & IS_V28) === 0 ? 27 : 28,
-          merkleRoot,
-          algorithm,
-          inputs: readInputs?.() ?? [],
-        };
-        return aggregate;
-      },
-    };
+    const read = { name, flags, fact, price, timestampNs, words: signatures, wordsAt };
+    yield new ReadEntry(timeNs as TimeNs, read, fromInputs && inputReader.read(fromInputs));
   }
 }
 
@@ -258,24 +222,5 @@ export function timesIn(signatures: Buffer): bigint[] {
 function skipRest(from: PackedReader, flags: number): void {
   PriceSteps.skip(from);
   from.skipInteger();
-  from.skip(((flags & HAS_HASH) === 0 ? 3 : 4) * WORD_BYTES);
-}
-
-interface Fact {
-  readonly publicKey: string;
-  readonly algorithm: AggregationType;
-  readonly shown: ShownFacts;
-}
-
-function readFact(text: string): Fact {
-  const [publicKey, algorithm, serviceName, encodedAssetId, version, checksum] = JSON.parse(text) as [
-    string,
-    AggregationType,
-    string,
-    string,
-    string,
-    string,
-  ];
-  if (!AGGREGATION_TYPES.includes(algorithm)) throw new RangeError('an entry has an unknown algorithm');
-  return { publicKey, algorithm, shown: { serviceName, encodedAssetId, version, checksum } };
+  from.skip(wordBytes(flags));
 }

@@ -20,6 +20,9 @@ test('inputs that aggregates share are checked once, and each aggregate against 
   for (const [changed, message] of [
     [{ merkleRoot: Buffer.alloc(32, 1) }, /Merkle root/],
     [{ timestampNs: entries[1]!.aggregate.timestampNs - 1n }, /newest time/],
+    [{ inputs: [...first!, first![0]!] }, /publisher is repeated/],
+    [{ inputs: [{ ...first![0]!, price: first![0]!.price + 1n }, ...first!.slice(1)] }, /another price/],
+    [{ inputs: first!.slice(1) }, /Merkle root|newest time/],
   ] as const) {
     const entry = { ...entries[1]!, aggregate: { ...entries[1]!.aggregate, ...changed } } as PricedEntry;
     const after = newChecks();

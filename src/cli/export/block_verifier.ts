@@ -5,6 +5,8 @@ import type { PricedEntry } from '../../past/kept_entry.js';
 import { receivedBlock } from '../../past/sent_block.js';
 import { notPast, type PackedBlock } from './packed_block.js';
 
+type JobOf<Type> = Extract<KeptJob, { readonly type: Type }>['job'];
+
 /** Verifies the blocks of an asset's packed range on the calling thread. */
 export class BlockVerifier {
   readonly #symbol: string;
@@ -22,17 +24,17 @@ export class BlockVerifier {
    */
   entriesOf(block: PackedBlock): readonly PricedEntry[] {
     const entries = readEntries(block, this.#symbol);
-    const jobs: KeptJob[] = [];
+    const evm: JobOf<'evm'>[] = [];
+    const stark: JobOf<'stark'>[] = [];
     let last: PricedEntry | undefined;
     for (const entry of entries) {
-      jobs.push(...this.#checks.jobsOf(entry));
+      for (const { type, job } of this.#checks.jobsOf(entry))
+        if (type === 'evm') evm.push(job);
+        else stark.push(job);
       checkPrice(entry, last);
       last = entry;
     }
-    const verdicts = [
-      ...this.#crypto.verifyEvm(jobs.flatMap((one) => (one.type === 'evm' ? [one.job] : []))),
-      ...this.#crypto.verifyStark(jobs.flatMap((one) => (one.type === 'stark' ? [one.job] : []))),
-    ];
+    const verdicts = [...this.#crypto.verifyEvm(evm), ...this.#crypto.verifyStark(stark)];
     if (!verdicts.every((verdict) => verdict === 'valid')) throw new NotVerified('a signature is invalid');
     return entries;
   }

@@ -37,19 +37,26 @@ export function aggregateJson(
   serviceName: string,
   encodedAssetId: (symbol: string) => string,
 ): string {
-  return shownAggregateJson(aggregate, {
+  const shown = {
     serviceName,
     encodedAssetId: encodedAssetId(aggregate.symbol),
     version: ALGORITHM_VERSION,
     checksum: algorithmChecksum(aggregate.algorithm),
-  });
+  };
+  return shownAggregateJson(aggregate, shown, true, newestText);
 }
 
 /**
  * Writes an aggregate with the facts that REST showed at the time of signing.
  * @param hasInputs false when the service no longer keeps the inputs; the text then has no `signed_prices`
+ * @param textOf see {@link signedPricesJson}
  */
-export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts, hasInputs = true): string {
+export function shownAggregateJson(
+  aggregate: SignedAggregate,
+  shown: ShownFacts,
+  hasInputs = true,
+  textOf?: Parameters<typeof signedPricesJson>[1],
+): string {
   const { symbol, timestampNs, signatureType, trigger, price } = aggregate;
   return (
     `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
@@ -59,7 +66,7 @@ export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts
     `"publisher_merkle_root":"${toHex(aggregate.merkleRoot)}",` +
     `"calculation_alg":{"type":"${aggregate.algorithm}","version":"${shown.version}",` +
     `"checksum":"${shown.checksum}"}}` +
-    `${hasInputs ? `,"signed_prices":${signedPricesJson(aggregate)}` : ''}}`
+    `${hasInputs ? `,"signed_prices":${signedPricesJson(aggregate, textOf)}` : ''}}`
   );
 }
 
@@ -69,26 +76,48 @@ export function withQuality(text: string, { inputs, signedAtNs }: SignedAggregat
   return quality === undefined ? text : `${text.slice(0, -1)},"quality":{${qualityFields(quality)}}}`;
 }
 
-/** The texts of inputs. An input stands in several aggregates. */
-const inputTexts = new WeakMap<PublisherPrice, string>();
+/** The inputs of the last aggregate, and their texts. Successive aggregates of the past share most inputs. */
+let last: {
+  readonly inputs: readonly PublisherPrice[];
+  readonly texts: readonly string[];
+  readonly text: string;
+} = {
+  inputs: [],
+  texts: [],
+  text: '[]',
+};
 
-/** The inputs of the last aggregate, and their text. Successive aggregates of the past may have the same inputs. */
-let lastInputs: { readonly inputs: readonly PublisherPrice[]; readonly text: string } | undefined;
-
-/** Writes the publishers' prices of an aggregate. */
-export function signedPricesJson({ inputs, signatureType }: SignedAggregate): string {
-  if (lastInputs?.inputs !== inputs) {
-    const text = `[${inputs.map((input) => inputText(input, signatureType)).join()}]`;
-    lastInputs = { inputs, text };
+/**
+ * Writes the publishers' prices of an aggregate.
+ * @param textOf writes an input that the last aggregate did not have
+ */
+export function signedPricesJson(
+  { inputs, signatureType }: SignedAggregate,
+  textOf: (input: PublisherPrice, signatureType: string) => string = inputJson,
+): string {
+  if (last.inputs !== inputs) {
+    const { inputs: known, texts: knownTexts } = last;
+    const texts = inputs.map((input, i) => {
+      // Most inputs are at the same place in the last aggregate.
+      const place = known[i] === input ? i : known.indexOf(input);
+      return knownTexts[place] ?? textOf(input, signatureType);
+    });
+    last = { inputs, texts, text: `[${texts.join()}]` };
   }
-  return lastInputs.text;
+  return last.text;
 }
 
-function inputText(input: PublisherPrice, signatureType: string): string {
-  let text = inputTexts.get(input);
+/**
+ * The texts of the newest inputs. Between two aggregates with an input, the service signs aggregates of other assets. For the past, this
+ * map would cost more than it saves: V8 copies its texts with each collection.
+ */
+const newestTexts = new WeakMap<PublisherPrice, string>();
+
+function newestText(input: PublisherPrice, signatureType: string): string {
+  let text = newestTexts.get(input);
   if (text === undefined) {
     text = inputJson(input, signatureType);
-    inputTexts.set(input, text);
+    newestTexts.set(input, text);
   }
   return text;
 }
