@@ -53,6 +53,27 @@ test('no token, a malformed one, a repeated one and an unknown one are 401', asy
   }
 });
 
+test('a path or method that only resembles a route is refused, with the error of that fault', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const raw = await RawHttp.open(service.port);
+  t.teardown(() => raw.end());
+  for (const [line, status] of [
+    ['GET /v1/prices/latest?assets=BTCUSD', 200],
+    ['GET /v1/prices/latest/?assets=BTCUSD', 404],
+    ['GET /v1/prices/latest/more?assets=BTCUSD', 404],
+    ['GET /v1/prices//latest?assets=BTCUSD', 404],
+    ['GET //v1/prices/latest?assets=BTCUSD', 404],
+    ['GET /v1/prices/LATEST?assets=BTCUSD', 404],
+    ['GET /v1/prices/lates%74?assets=BTCUSD', 404],
+    ['POST /v1/prices/latest?assets=BTCUSD', 405],
+    ['GET /v1/publisher/metadata', 405],
+  ] as const) {
+    raw.request(line, [AUTHORIZATION]);
+    t.equal((await raw.response()).status, status, line);
+  }
+});
+
 test('a token without the scope or without the asset is 403', async (t) => {
   const token = (name: string, rest: object) => ({ name, sha256: sha256(name), ...rest });
   const service = await startTestService({

@@ -49,13 +49,29 @@ export class CallerTimes {
    * @param next returns the new time, from the current time
    */
   update(caller: string, next: (beforeNs: bigint) => bigint): void {
+    for (;;) {
+      const place = this.placeOf(caller);
+      const beforeNs = this.at(place);
+      if (this.replace(place, beforeNs, next(beforeNs))) return;
+    }
+  }
+
+  /** Returns the place of a caller's time, for {@link at} and {@link replace}. Another caller may take the place over at any time. */
+  placeOf(caller: string): number {
     const name = this.#hashed(caller);
     for (;;) {
       const place = this.#find(name) ?? this.#add(name);
-      if (place === undefined) continue;
-      const beforeNs = Atomics.load(this.#words, place + 1);
-      if (Atomics.compareExchange(this.#words, place + 1, beforeNs, next(beforeNs)) === beforeNs) return;
+      if (place !== undefined) return place;
     }
+  }
+
+  at(place: number): bigint {
+    return Atomics.load(this.#words, place + 1);
+  }
+
+  /** @returns false if another thread has changed the time since `beforeNs` was read; nothing is changed then */
+  replace(place: number, beforeNs: bigint, nextNs: bigint): boolean {
+    return Atomics.compareExchange(this.#words, place + 1, beforeNs, nextNs) === beforeNs;
   }
 
   #find({ hash, first }: HashedName): number | undefined {

@@ -5,20 +5,24 @@ type HeaderList = RestResponse['headers'];
 export const JSON_TYPE = 'application/json';
 
 /** The heads of JSON answers with status 200, by the list of their headers. Only lists that many answers share are here. */
-const sharedHeads = new WeakMap<HeaderList, string>();
+const sharedHeads = new WeakMap<HeaderList, Uint8Array>();
 
 /**
- * Writes the head of JSON answers with this list of headers once. Joining the lines takes 4 % of the time of a request.
+ * Writes the head of JSON answers with this list of headers once. Joining the lines takes 4 % of the time of a request, and encoding
+ * the text 1 %.
  * @returns the list, which must not change any more
  */
 export function sharedHeaders(headers: HeaderList): HeaderList {
-  // A joined text is a tree of its parts in V8. Decoding it again makes it flat.
-  sharedHeads.set(headers, Buffer.from(joinLines(200, JSON_TYPE, headers)).toString());
+  sharedHeads.set(headers, Buffer.from(joinLines(200, JSON_TYPE, headers)));
   return headers;
 }
 
 /** Returns the status and all headers of an answer, without the length of its body. */
-export function headText(status: number, contentType: string | undefined, headers: HeaderList): string {
+export function headText(
+  status: number,
+  contentType: string | undefined,
+  headers: HeaderList,
+): string | Uint8Array {
   const shared = status === 200 && contentType === JSON_TYPE ? sharedHeads.get(headers) : undefined;
   return shared ?? joinLines(status, contentType, headers);
 }

@@ -39,11 +39,12 @@ export class ReceivedRequest implements RestRequest {
   #lengths: readonly string[] = NONE;
   #isChunked = false;
 
-  constructor(res: HttpResponse, req: HttpRequest, upgradeFault?: RestResponse) {
+  /** @param getPath the path, if the router has already found the method `GET` and this path */
+  constructor(res: HttpResponse, req: HttpRequest, upgradeFault?: RestResponse, getPath?: string) {
     this.#res = res;
     this.upgradeFault = upgradeFault;
-    this.method = req.getCaseSensitiveMethod();
-    this.path = req.getUrl();
+    this.method = getPath === undefined ? req.getCaseSensitiveMethod() : 'GET';
+    this.path = getPath ?? req.getUrl();
     // The type declarations promise a string, but the value is `undefined` for a request without `?`.
     this.query = (req.getQuery() as string | undefined) ?? '';
     receiving = this;
