@@ -63,20 +63,30 @@ function writtenPriceHash(
   return hashWritten(wordsAt + 64);
 }
 
-/** The hash of the last symbol. Successive aggregates of the past have the same symbol. */
-let lastSymbol: { readonly symbol: string; readonly hash: Buffer } | undefined;
+/** The hashes of symbols. A service has the same symbols in each tick. */
+const symbolHashes = new Map<string, Uint8Array>();
+/** The largest number of kept hashes: 4 MB. More symbols than this clear the hashes. */
+const SYMBOL_HASHES_MAX = 16_384;
+
+function symbolHash(symbol: string): Uint8Array {
+  let hash = symbolHashes.get(symbol);
+  if (hash === undefined) {
+    if (symbolHashes.size === SYMBOL_HASHES_MAX) symbolHashes.clear();
+    // A small Buffer would keep the memory alive that it shares with others.
+    hash = new Uint8Array(keccak256(Buffer.from(symbol)));
+    symbolHashes.set(symbol, hash);
+  }
+  return hash;
+}
 
 /**
  * Returns the `msg_hash` of an aggregate: keccak(address, keccak(symbol), u256 nanoseconds, i256 price, Merkle root, checksum).
  * @returns 32 new bytes.
  */
 export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
-  if (lastSymbol?.symbol !== aggregate.symbol) {
-    const { symbol } = aggregate;
-    lastSymbol = { symbol, hash: Buffer.from(keccak256(Buffer.from(symbol))) };
-  }
+  const hash = symbolHash(aggregate.symbol);
   keccakRoom.set(aggregate.address);
-  keccakRoom.set(lastSymbol.hash, 20);
+  keccakRoom.set(hash, 20);
   writeWord(aggregate.signedAtNs, 52);
   writeWord(aggregate.price, 84);
   keccakRoom.set(aggregate.merkleRoot, 116);

@@ -51,6 +51,7 @@ export class BlockWriter {
   readonly #prices = new PriceSteps();
   #timeNs = 0n;
   #fact = -1;
+  #lastFact: (Fact & { readonly number: number }) | undefined;
 
   constructor({ facts, sources }: BlockTexts) {
     this.#facts = facts;
@@ -77,17 +78,8 @@ export class BlockWriter {
 
   #writePriced({ timeNs, aggregate, shown }: PricedEntry, carried: number): void {
     const out = this.signatures;
-    const { v, msgHash, publicKey, algorithm } = aggregate;
-    const fact = this.#facts.numberOf(
-      JSON.stringify([
-        publicKey,
-        algorithm,
-        shown.serviceName,
-        shown.encodedAssetId,
-        shown.version,
-        shown.checksum,
-      ]),
-    );
+    const { v, msgHash } = aggregate;
+    const fact = this.#factOf(aggregate, shown);
     const derived = derivedAggregateHash(aggregate, shown.checksum);
     const hasHash = derived === undefined || !derived.equals(msgHash);
     out.byte(
@@ -103,11 +95,29 @@ export class BlockWriter {
     this.#writeTime(timeNs);
     this.#prices.write(aggregate.price, out);
     out.integer(aggregate.signedAtNs - aggregate.timestampNs);
-    for (const word of [aggregate.r, aggregate.s, aggregate.merkleRoot, ...(hasHash ? [msgHash] : [])]) {
-      if (word.length !== WORD_BYTES) throw new RangeError('a signature has numbers of 32 bytes');
-      out.bytes(word);
-    }
+    this.#writeWord(aggregate.r);
+    this.#writeWord(aggregate.s);
+    this.#writeWord(aggregate.merkleRoot);
+    if (hasHash) this.#writeWord(msgHash);
     this.#inputs.write(aggregate.inputs, this.inputs);
+  }
+
+  /** Returns the number of the signer, the algorithm and the shown facts. Successive aggregates have the same. */
+  #factOf({ publicKey, algorithm }: SignedAggregate, shown: ShownFacts): number {
+    const last = this.#lastFact;
+    if (last?.shown === shown && last.publicKey === publicKey && last.algorithm === algorithm)
+      return last.number;
+    const { serviceName, encodedAssetId, version, checksum } = shown;
+    const number = this.#facts.numberOf(
+      JSON.stringify([publicKey, algorithm, serviceName, encodedAssetId, version, checksum]),
+    );
+    this.#lastFact = { publicKey, algorithm, shown, number };
+    return number;
+  }
+
+  #writeWord(word: Uint8Array): void {
+    if (word.length !== WORD_BYTES) throw new RangeError('a signature has numbers of 32 bytes');
+    this.signatures.bytes(word);
   }
 
   #writeTime(timeNs: bigint): void {

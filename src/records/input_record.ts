@@ -43,10 +43,39 @@ export function inputOf(record: Uint8Array, price: Price, timestampNs: TimeNs): 
  */
 export function openInput(bytes: Uint8Array): OpenedInput {
   const byteLength = recordBytes(bytes);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const table = 4 + view.getUint32(4, true);
+  const vtable = table - view.getInt32(table, true);
+  const slots = view.getInt16(vtable, true);
+  const placeOf = (field: number) => {
+    const slot = 4 + 2 * field;
+    return slot < slots ? view.getUint16(vtable + slot, true) : 0;
+  };
+  let priceAt = 0;
+  let priceEnd = 0;
+  for (const [field, isRequired] of TEXT_FIELDS) {
+    const place = placeOf(field);
+    if (place === 0) {
+      if (isRequired) throw new RangeError('the record of an input lacks a text');
+      continue;
+    }
+    const vector = table + place + view.getUint32(table + place, true);
+    const start = vector + 4;
+    const end = start + view.getUint32(vector, true);
+    if (end === start || end > byteLength)
+      throw new RangeError('the record of an input has a text outside it');
+    if (field !== FIELD.priceText) continue;
+    priceAt = start;
+    priceEnd = end;
+  }
   const own = bytes.subarray(0, byteLength);
-  checkTexts(own);
-  const record = tableOf(own);
-  return { input: lazyInput(own, recordPrice(record), record.timestampNs() as TimeNs), byteLength };
+  const price =
+    placeOf(FIELD.price) === 0
+      ? (BigInt(unpackText(bytes.subarray(priceAt, priceEnd))) as Price)
+      : recordPrice(tableOf(own));
+  const timeAt = placeOf(FIELD.timestampNs);
+  const timestampNs = (timeAt === 0 ? 0n : view.getBigInt64(table + timeAt, true)) as TimeNs;
+  return { input: lazyInput(own, price, timestampNs), byteLength };
 }
 
 function lazyInput(bytes: Uint8Array, price: Price, timestampNs: TimeNs): PublisherPrice {
@@ -61,25 +90,6 @@ function lazyInput(bytes: Uint8Array, price: Price, timestampNs: TimeNs): Publis
   };
   encodedInputs.set(input, bytes);
   return input;
-}
-
-/** Checks that all texts of a record are inside its bytes. @throws RangeError */
-function checkTexts(bytes: Uint8Array): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const table = 4 + view.getUint32(4, true);
-  const vtable = table - view.getInt32(table, true);
-  const fields = (view.getInt16(vtable, true) - 4) / 2;
-  for (const [field, isRequired] of TEXT_FIELDS) {
-    const slot = field < fields ? view.getUint16(vtable + 4 + 2 * field, true) : 0;
-    if (slot === 0) {
-      if (isRequired) throw new RangeError('the record of an input lacks a text');
-      continue;
-    }
-    const vector = table + slot + view.getUint32(table + slot, true);
-    const length = view.getUint32(vector, true);
-    if (length === 0 || vector + 4 + length > bytes.length)
-      throw new RangeError('the record of an input has a text outside it');
-  }
 }
 
 /** Reads the size-prefixed record at the start of `bytes`. */
