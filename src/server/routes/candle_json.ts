@@ -4,6 +4,8 @@ const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
 const COMMA = 0x2c;
 /** The memory of a text in addition to its characters and its {@link CandleJson.#ends}. */
 const ENTRY_BYTES = 1024;
+const NO_ENDS = new Uint32Array();
+const NO_COLUMNS = COLUMNS.map(() => new Uint8Array());
 
 /** Consecutive candles of a {@link CandleJson}. */
 export interface CandleRun {
@@ -29,19 +31,31 @@ export class CandleJson {
   /** For each column, the position of the byte after each number. */
   readonly #ends: readonly Uint32Array[];
 
-  constructor(candles: CandleColumns) {
+  /** @param known a text whose first `count` candles are also the first of these candles */
+  constructor(candles: CandleColumns, known?: { readonly text: CandleJson; readonly count: number }) {
     this.#starts = candles.t;
+    const count = known === undefined ? 0 : known.count;
+    const begins = known === undefined ? NO_COLUMNS : known.text.first(count).columns;
+    const ends = known === undefined ? [] : known.text.#ends;
     // The function replaces the opening bracket of each array by the comma before the first number.
-    const texts = COLUMNS.map((name) => JSON.stringify(candles[name]).slice(0, -1).replace('[', ','));
-    const bytes = Buffer.allocUnsafeSlow(texts.reduce((sum, { length }) => sum + length, 0));
+    const texts = COLUMNS.map((name) =>
+      JSON.stringify(candles[name].slice(count)).slice(0, -1).replace('[', ','),
+    );
+    const bytes = Buffer.allocUnsafeSlow(
+      texts.reduce((sum, { length }, i) => sum + begins[i]!.length + length, 0),
+    );
     let at = 0;
-    this.#columns = texts.map((text) => {
-      const column = bytes.subarray(at, at + bytes.latin1Write(text, at));
-      at += text.length;
-      return column;
+    this.#columns = texts.map((text, i) => {
+      const start = at;
+      bytes.set(begins[i]!, at);
+      at += begins[i]!.length;
+      at += bytes.latin1Write(text, at);
+      return bytes.subarray(start, at);
     });
-    this.#ends = this.#columns.map((column) => endsOf(column, this.length));
-    this.all = this.#run(0, this.length);
+    this.#ends = this.#columns.map((column, i) =>
+      endsOf(column, this.length, ends[i]?.subarray(0, count) ?? NO_ENDS),
+    );
+    this.all = this.first(this.length);
   }
 
   get length(): number {
@@ -59,6 +73,11 @@ export class CandleJson {
     const from = indexOf(this.#starts, fromS);
     const end = indexOf(this.#starts, toS);
     return from === 0 && end === this.length ? this.all : this.#run(from, Math.max(from, end));
+  }
+
+  /** Returns the first `count` candles. */
+  first(count: number): CandleRun {
+    return this.#run(0, count);
   }
 
   #run(from: number, end: number): CandleRun {
@@ -89,11 +108,13 @@ export function jsonParts(runs: readonly CandleRun[], before = '{'): readonly Ui
   return parts;
 }
 
-function endsOf(column: Uint8Array, count: number): Uint32Array {
+/** Returns the position of the byte after each number. @param known the positions of the first numbers */
+function endsOf(column: Uint8Array, count: number, known: Uint32Array): Uint32Array {
   const ends = new Uint32Array(count);
   if (count === 0) return ends;
-  let found = 0;
-  for (let i = 1; i < column.length; i++) if (column[i] === COMMA) ends[found++] = i;
+  ends.set(known);
+  let found = known.length;
+  for (let i = (known.at(-1) ?? 0) + 1; i < column.length; i++) if (column[i] === COMMA) ends[found++] = i;
   ends[count - 1] = column.length;
   return ends;
 }
@@ -108,4 +129,11 @@ function indexOf(starts: readonly number[], second: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** Returns how many of the first candles are the same in both. */
+export function sameCandles(one: CandleColumns, other: CandleColumns): number {
+  let count = 0;
+  while (count < one.t.length && COLUMNS.every((name) => one[name][count] === other[name][count])) count++;
+  return count;
 }

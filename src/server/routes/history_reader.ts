@@ -5,7 +5,7 @@ import { DAY_S, intervalAt } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import { openLoopTurns } from '../rest/loop_turns.js';
 import type { RouteResult } from '../rest/route_result.js';
-import { CandleJson, type CandleRun } from './candle_json.js';
+import { CandleJson, type CandleRun, sameCandles } from './candle_json.js';
 
 /** Reads the candles that begin in `fromS` <= t < `toS`. Returns `too many` above the limit. */
 export type ReadCandles = (
@@ -42,11 +42,20 @@ const KEPT_MINUTES = [1, 2, 5, 15, 30, 60];
 const DAYS_PER_PIECE = 32;
 /** The largest total size of the cached texts. A day of minutes has about 170,000 bytes. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
+/** The memory of a candle's numbers. */
+const CANDLE_BYTES = 5 * 8;
 const NO_DAYS: Days = { first: 0, end: 0 };
 /**
  * The time after which a turn of the event loop starts no further piece. The longest piece, a day of minutes, takes this time.
  */
 const TURN_MS = 1;
+
+interface DayText {
+  readonly text: CandleJson;
+  /** The candles of a day that may still change. */
+  readonly candles?: CandleColumns;
+  readonly bytes: number;
+}
 
 /**
  * Reads candles as JSON, one day after the other. The reader writes a sealed day once, and caches its text until the texts of
@@ -55,7 +64,7 @@ const TURN_MS = 1;
 export class HistoryReader {
   readonly #options: HistoryReaderOptions;
   /** Texts by day. The least recently used text comes first. */
-  readonly #kept = new Map<string, CandleJson>();
+  readonly #kept = new Map<string, DayText>();
   #keptBytes = 0;
   readonly #turns = openLoopTurns();
   /**
@@ -171,33 +180,55 @@ export class HistoryReader {
           return text === 'too many' ? text : text.between(beginS, stopS);
         }
         const candles = readCandles(asset, resolution, beginS, stopS);
-        return candles === 'too many' ? candles : new CandleJson(candles).all;
+        if (candles === 'too many') return candles;
+        return isKept && beginS === day * DAY_S
+          ? this.#openDay(`open ${day} ${resolution} ${asset.index}`, candles)
+          : new CandleJson(candles).all;
       };
     }
   }
 
   #day(asset: Asset, resolution: Resolution, day: number): CandleJson | 'too many' {
     const key = `${day} ${resolution} ${asset.index}`;
-    const known = this.#kept.get(key);
-    if (known !== undefined) {
-      this.#kept.delete(key);
-      this.#kept.set(key, known);
-      return known;
-    }
+    const known = this.#find(key);
+    if (known !== undefined) return known.text;
     const candles = this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S);
     if (candles === 'too many') return candles;
     const text = new CandleJson(candles);
     // The cache keeps no day without candles, because another node may still send candles of that day, and because reading an
     // empty day costs nothing.
-    if (text.length === 0) return text;
-    this.#kept.set(key, text);
-    this.#keptBytes += text.bytes;
+    if (text.length > 0) this.#keep(key, { text, bytes: text.bytes });
+    return text;
+  }
+
+  /** Writes the first candles of a day that may still change. The text of the last request usually has all of them except the last. */
+  #openDay(key: string, candles: CandleColumns): CandleRun {
+    const known = this.#find(key);
+    const count = known?.candles === undefined ? 0 : sameCandles(candles, known.candles);
+    if (known !== undefined && count === candles.t.length) return known.text.first(count);
+    const text = new CandleJson(candles, known && { text: known.text, count });
+    this.#keep(key, { text, candles, bytes: text.bytes + CANDLE_BYTES * text.length });
+    return text.all;
+  }
+
+  /** Finds a text, and makes it the most recently used one. */
+  #find(key: string): DayText | undefined {
+    const known = this.#kept.get(key);
+    if (known !== undefined) {
+      this.#kept.delete(key);
+      this.#kept.set(key, known);
+    }
+    return known;
+  }
+
+  #keep(key: string, day: DayText): void {
+    this.#keptBytes += day.bytes - (this.#kept.get(key)?.bytes ?? 0);
+    this.#kept.set(key, day);
     for (const [oldest, { bytes }] of this.#kept) {
       if (this.#keptBytes <= KEPT_BYTES_MAX) break;
       this.#kept.delete(oldest);
       this.#keptBytes -= bytes;
     }
-    return text;
   }
 
   /** Works until the time of a turn is used up. @returns the result when the work is done */

@@ -250,3 +250,50 @@ test('a long answer is made in turns, and those of a caller one after the other'
   t.ok('later' in failed && (await failed.later.catch(({ message }) => message)) === 'damaged');
   t.same(reader.answer('alice', lengthOf(0, 1)), { data: '1440' }, 'the caller is served again');
 });
+
+test('a day that may still change is written like a new one after each change', async (t) => {
+  const number = fc.constantFrom(0, 12.5, 1e21);
+  const prices = fc.record({ o: number, h: number, l: number, c: number });
+  const one = fc.option(prices, { nil: undefined, freq: 4 });
+  const startS = FIRST_DAY * DAY_S;
+  const read = { fromS: startS, toS: startS + DAY_S };
+  holds(
+    t,
+    fc.property(
+      fc.array(fc.tuple(fc.array(one, { maxLength: 4 }), fc.nat(6)), { maxLength: 8 }),
+      (changes) => {
+        const minutes: Minute[] = [];
+        const reader = new HistoryReader({
+          readCandles: (_asset, _resolution, fromS, toS) => candlesOf(minutes, fromS, toS),
+          candleDays: () => ({ first: FIRST_DAY, end: FIRST_DAY + 1 }),
+          sealedDays: () => ({ first: 0, end: 0 }),
+          candlesPerRequestMax: LIMIT,
+        });
+        for (const [added, place] of changes) {
+          // A change at the end adds candles, and any other change replaces or removes some.
+          minutes.splice(place, place % 3, ...added);
+          for (const toS of [read.toS, startS + 60 * place, read.toS]) {
+            const expected = JSON.stringify(candlesOf(minutes, read.fromS, toS));
+            assert.equal(readText(reader, { asset, resolution: '1', toS }, read.fromS), expected);
+          }
+        }
+      },
+    ),
+    { numRuns: cases(500) },
+  );
+});
+
+/** The prices of a minute; `undefined` for a minute without a candle. */
+type Minute = Readonly<Record<'o' | 'h' | 'l' | 'c', number>> | undefined;
+
+/** Returns the candles of a day's first minutes. */
+function candlesOf(minutes: readonly Minute[], fromS: number, toS: number): CandleColumns {
+  const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
+  for (const [minute, prices] of minutes.entries()) {
+    const atS = FIRST_DAY * DAY_S + minute * 60;
+    if (prices === undefined || atS < fromS || atS >= toS) continue;
+    for (const [name, number] of Object.entries({ t: atS, ...prices }))
+      candles[name as keyof CandleColumns].push(number);
+  }
+  return candles;
+}
