@@ -63,7 +63,7 @@ export class FeedSource {
   }
 
   /**
-   * Stops serving aggregates that are too old, while there is no leader to end them.
+   * Stops serving aggregates that are too old, while there is no leader to end them or newer ones cannot be signed.
    * @param which `without a price` excludes assets that have a price: while there is a leader, such an asset may have newer inputs than
    * its aggregate
    * @param untilNs the method skips aggregates that were signed after this time, because reading an aggregate takes time

@@ -18,3 +18,17 @@ export function withdrawOld(source: Pick<FeedSource, 'withdraw'>, nowNs: TimeNs,
     (asset, aggregate) => endOf(aggregate, asset, nowNs) < pastNs,
   );
 }
+
+/**
+ * Stops serving aggregates whose inputs are too old and that should have been replaced: while the disk is full, prices continue, but no
+ * aggregate is signed.
+ */
+export function withdrawUnreplaced(source: Pick<FeedSource, 'withdraw'>, nowNs: TimeNs): void {
+  const pastNs = (nowNs - SLACK_NS) as TimeNs;
+  source.withdraw(
+    'all',
+    pastNs,
+    (asset, aggregate) =>
+      aggregate.signedAtNs + asset.clockPeriodNs < pastNs && endOf(aggregate, asset, nowNs) < pastNs,
+  );
+}

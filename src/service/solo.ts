@@ -2,11 +2,13 @@ import type { PublisherSession } from '../aggregator/publisher_session.js';
 import type { AggregateTimes } from '../clock/aggregate_times.js';
 import { secondsOf } from '../clock/clock_watch.js';
 import { openAggregateTimes } from '../clock/signed_times.js';
+import type { FeedSource } from '../feed/feed_source.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { PublicLogState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
-import { type Clock, secondOf, type TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 import { LocalLog } from '../node/local_log.js';
+import { withdrawUnreplaced } from '../node/old_aggregates.js';
 import type { OpenLog } from '../node/public_log.js';
 import { LocalMaker, type MakerHooks, type MakerParts } from './local_maker.js';
 import { OwnSigners } from './own_signers.js';
@@ -37,13 +39,17 @@ class Solo implements PriceMaker {
   readonly #signers: OwnSigners;
   readonly #clock: Clock;
   readonly #publicLog: OpenLog | undefined;
+  readonly #source: FeedSource;
   #settings: Settings;
+  /** The time of the next check for aggregates that are too old. */
+  #lookNs = 0n;
 
   constructor({ settings, parts, hooks }: PriceMakerOptions, times: AggregateTimes) {
     this.#settings = settings;
     this.#clock = parts.clock;
     this.#signers = new OwnSigners(settings, Number(secondOf(parts.clock.nowNs())));
     this.#publicLog = parts.publicLog;
+    this.#source = parts.source;
     const log = new LocalLog(parts);
     this.#maker = new LocalMaker({ parts, hooks, settings: () => this.#settings, log, times });
     const append = async (...part: Parameters<OpenLog['follow']>) => this.#publicLog!.follow(...part);
@@ -93,6 +99,10 @@ class Solo implements PriceMaker {
 
   tick(nowNs: TimeNs): void {
     this.#maker.tick(nowNs);
+    if (nowNs >= this.#lookNs) {
+      this.#lookNs = nowNs + NS_PER_SECOND;
+      withdrawUnreplaced(this.#source, nowNs);
+    }
     this.#publicLog?.tick();
   }
 
