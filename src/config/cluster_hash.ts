@@ -20,12 +20,32 @@ export function clusterConfigHash({ service, assets, publishers, calendars }: Co
 /** Returns JSON with sorted keys and sorted sets. The text contains integers of any size as digits, and bytes as hex. */
 function canonicalText(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Buffer.isBuffer(value)) return JSON.stringify(value.toString('hex'));
   if (value instanceof Set) return `{${[...value].map(canonicalText).sort().join()}}`;
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.entries(value)
-    .filter(([, inner]) => inner !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonicalText(inner)}`).join()}}`;
+  let text = '';
+  for (const [key, start] of sortedKeys(value)) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (inner !== undefined) text += `${text === '' ? '' : ','}${start}${canonicalText(inner)}`;
+  }
+  return `{${text}}`;
+}
+
+/** The sorted keys of objects, by the keys in the order of the object. A configuration has many objects with the same keys. */
+const knownKeys = new Map<string, readonly (readonly [key: string, start: string])[]>();
+/** The largest number of known lists. The keys of calendars are names, so their number has no other limit. */
+const KNOWN_KEYS_MAX = 256;
+
+/** Returns the keys of an object in their order, each with the text before its value. */
+function sortedKeys(value: object): readonly (readonly [key: string, start: string])[] {
+  const keys = Object.keys(value);
+  const id = JSON.stringify(keys);
+  let sorted = knownKeys.get(id);
+  if (sorted === undefined) {
+    if (knownKeys.size === KNOWN_KEYS_MAX) knownKeys.clear();
+    sorted = keys.sort().map((key) => [key, `${JSON.stringify(key)}:`]);
+    knownKeys.set(id, sorted);
+  }
+  return sorted;
 }
