@@ -56,4 +56,5 @@ test('frames above maxAgeMs are errors and no ticks', async (t) => {
   t.same(ticks, []);
   for (const maxAgeMs of [0, -1, Number.NaN])
     t.throws(() => client.stream(['BTCUSD'], { maxAgeMs }), RangeError);
+  t.throws(() => client.stream(['BTCUSD'], { maxAgeMs: '400' as never }), TypeError);
 });

@@ -86,6 +86,7 @@ export class PriceStream extends PulledStream<Tick> {
     const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, backfill, signal } = options;
     const intervalMs = CHANNEL_INTERVALS_MS[channel];
     const { maxAgeMs = MAX_AGE_MS + MAX_AGE_INTERVALS * (intervalMs ?? 0) } = options;
+    if (typeof maxAgeMs !== 'number') throw new TypeError('maxAgeMs must be a number');
     if (!(maxAgeMs > 0)) throw new RangeError('maxAgeMs must be above 0');
     const readMissed = backfill === true ? context.readMissed : undefined;
     if (backfill === true && readMissed === undefined)

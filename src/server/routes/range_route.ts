@@ -270,7 +270,7 @@ async function* counted(
 
 /**
  * Returns the error for a range that begins with a part that this service cannot give: 410 if the part was never stored, 500 if the files
- * are damaged. The header of the error has the address of the rows after the part.
+ * are damaged. The header of the error has the address of the rows after the part, unless the part reaches the end of the range.
  */
 function lostPart(
   { symbol }: RangeRequest,
@@ -281,7 +281,7 @@ function lostPart(
   const lost = { damaged: { firstNs, lastNs }, headers };
   if (isMissed) {
     const error = `no node kept the signed prices of ${symbol} from ${firstNs} to ${lastNs}`;
-    return { status: 410, error, keptFromNs: lastNs + 1n, ...lost };
+    return { status: 410, error, keptFromNs: headers?.length ? lastNs + 1n : undefined, ...lost };
   }
   return { status: 500, error: `the past of ${symbol} is damaged from ${firstNs} to ${lastNs}`, ...lost };
 }

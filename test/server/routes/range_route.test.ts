@@ -289,6 +289,8 @@ test('ends of prices have no row, and what a failed disk has cost is named', asy
   if ('error' in read) throw new Error(read.error);
   const lost = await ask(Object.fromEntries(read.next!));
   t.match(lost, { status: 410, keptFromNs: at(40), damaged: { firstNs: at(18), lastNs: at(40) - 1n } });
+  const inside = await ask({ ...query, from: at(20), to: at(30) });
+  t.match(inside, { status: 410, keptFromNs: undefined, damaged: { firstNs: at(20), lastNs: at(30) - 1n } });
   const rest = await ask(Object.fromEntries(nextOf('headers' in lost ? lost.headers : undefined)!));
   t.match(rest, { rows: [textOf(one(40))], next: undefined });
   await close();
