@@ -130,9 +130,9 @@ function offsetOf(event: Event): number | undefined {
   return isQuoted ? event.valueStart - 1 : undefined;
 }
 
-/** Returns whether the text has neither tabs nor carriage returns nor control characters, and no directives, marks of documents, anchors or tags. */
+/** Returns whether the text has neither tabs nor carriage returns nor control characters, and no directives, marks of documents, anchors, tags or "?" after an item. */
 function isOrdinary(text: string): boolean {
-  return !/[^\n\x20-\x7e\xa0-\u2027\u2030-\ud7ff\ue000-\ufdef\ufdf0-\ufefe\uff00-\uffef]|^%|^ *(?:---|\.\.\.)|(?<![\w"'])[&!]/m.test(
+  return !/[^\n\x20-\x7e\xa0-\u2027\u2030-\ud7ff\ue000-\ufdef\ufdf0-\ufefe\uff00-\uffef]|^%|^ *(?:---|\.\.\.)|["'\]}] *\?\s|(?<![\w"'])[&!]/m.test(
     text,
   );
 }

@@ -28,6 +28,7 @@ const NOT_QUICK = [
   'a:\n- "b" c: 1',
   'a:\n- [b, ] c: 1',
   'a:\n- {b: 1}c: 1\n',
+  "a:\n- 'b'? \n c",
   'a: 1\r\nb: 2',
   'a: 1\na: 2',
   '__proto__: 1',
