@@ -389,6 +389,21 @@ test('nothing is kept with 0s', async (t) => {
   await past.close();
 });
 
+test('a hash that a publisher wrote without its leading zeros reads back so', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder);
+  let inputNs = HOUR_START_NS;
+  while (!inputOf('BTCUSD', 0, inputNs).wire.msgHash.startsWith('0x0'))
+    inputNs = (inputNs - 1_000_000_000n) as TimeNs;
+  const { wire, ...input } = inputOf('BTCUSD', 0, inputNs);
+  const short = { ...wire, msgHash: wire.msgHash.replace(/^0x0+/, '0x') };
+  await writeAll(past, [aggregateOf('BTCUSD', HOUR_START_NS, [{ ...input, wire: short }])]);
+  const reader = new PastReader(folder);
+  t.match(await reader.inForce(BTC, HOUR_START_NS), { aggregate: { inputs: [{ wire: short }] } });
+  await reader.close();
+  await past.close();
+});
+
 test('after a disk that failed for long the lost part is a gap', async (t) => {
   const folder = t.testdir();
   const past = await openPast(folder, { waitingMax: 50 });
