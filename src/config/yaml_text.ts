@@ -38,6 +38,7 @@ function syntaxMessage({ code, message }: YAMLError): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'the tag is not known';
   if (code === 'MULTIPLE_DOCS') return 'expected one document, found another one';
   if (code === 'NON_STRING_KEY') return 'expected text as a key';
+  if (/call stack/.test(message)) return 'values are nested too deeply';
   return code === 'BAD_DIRECTIVE' ? 'the directive is not known' : message.replace(/(?<=\w): .*$/s, '');
 }
 

@@ -119,6 +119,14 @@ test('a symbol may be there once in each signature type, with an ID each', async
   t.match(errors(evm(1), neither), [/assets\[1\]\.signature_type/]);
 });
 
+test('values that are nested too deeply are an error with a place', async (t) => {
+  for (const text of [
+    `a: ${'['.repeat(20_000)}`,
+    Array.from({ length: 3_000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+  ])
+    t.match(errorsOf(text)[0], /^config\.yaml:\d+:\d+: values are nested too deeply$/);
+});
+
 test('any text gives a result', async (t) => {
   const words = fc.constantFrom(
     'keys',
