@@ -64,9 +64,9 @@ export const rest: Row = {
     'An answer of 100 assets nginx sends from the page cache without a copy ' +
     '(`sendfile`); with a copy the kernel spends a quarter of the time on it. In some rounds of 100 assets the client, which has a core of its own and ' +
     'is busy, reads an answer in small pieces: the server then has a third of a core, and an answer goes out in many writes, which costs twice as much. ' +
-    'It was so in rounds of the service, of fastify and of nginx, with BBR and with cubic as the congestion control of the kernel, and the median of three ' +
+    'It was so in rounds of the service, of fastify and of nginx, with BBR and with cubic as the congestion control of the kernel, and the median of five ' +
     'may be such a one. In pairs of good rounds the service reached 0.74 to 0.86 of nginx.',
-  rounds: 3,
+  rounds: 5,
   variants: {
     service: (scale) => measure(scale, CASES),
     'bare uWS': (scale) => measure(scale, CASES, ({ file }) => startPeer('uws_route', file)),
