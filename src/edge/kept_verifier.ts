@@ -11,7 +11,7 @@ import { readMetadataText } from '../ingest/message.js';
 import type { SignatureType } from '../model/asset.js';
 import { parseHex, toHex } from '../model/hex.js';
 import { PRICE_MAX, PRICE_MIN, parsePrice } from '../model/price.js';
-import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
+import { type PublisherPrice, placeAmong, type SignedAggregate } from '../model/signed_price.js';
 import type { PricedEntry, ShownFacts } from '../past/kept_entry.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
@@ -173,9 +173,7 @@ class InputChecks {
       for (const [i, input] of inputs.entries()) {
         keys.add(input.wire.publisherKey);
         if (input.timestampNs > newestNs) newestNs = input.timestampNs;
-        // Most inputs are at the same place in the last aggregate.
-        const place = last.inputs[i] === input ? i : last.inputs.indexOf(input);
-        let hash = last.hashes[place];
+        let hash = last.hashes[placeAmong(last.inputs, input, i)];
         if (hash === undefined) {
           const job = inputJob(input, symbol, type);
           jobs.push(job);

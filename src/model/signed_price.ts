@@ -26,6 +26,14 @@ export function msgHashOf({ wire }: PublisherPrice): Buffer {
   return parseHex(wire.msgHash, WORD_BYTES)!;
 }
 
+/**
+ * Returns the place of an input among the inputs of another aggregate; -1 if it is not there.
+ * @param likely the place that is tried first: successive aggregates have most inputs at the same places
+ */
+export function placeAmong(inputs: readonly PublisherPrice[], input: PublisherPrice, likely: number): number {
+  return inputs[likely] === input ? likely : inputs.indexOf(input);
+}
+
 /** The latest input of a publisher for an asset. Its values change when the publisher's next input is accepted. */
 export interface KeptInput {
   readonly price: Price;

@@ -51,7 +51,6 @@ export class BlockWriter {
   readonly #inputs: InputWriter;
   readonly #prices = new PriceSteps();
   #timeNs = 0n;
-  #fact = -1;
   #lastFact: (Fact & { readonly number: number }) | undefined;
 
   constructor({ facts, sources }: BlockTexts) {
@@ -80,6 +79,7 @@ export class BlockWriter {
   #writePriced({ timeNs, aggregate, shown }: PricedEntry, carried: number): void {
     const out = this.signatures;
     const { v, msgHash } = aggregate;
+    const lastFact = this.#lastFact?.number;
     const fact = this.#factOf(aggregate, shown);
     const derived = derivedAggregateHash(aggregate, shown.checksum);
     const hasHash = derived === undefined || !derived.equals(msgHash);
@@ -89,10 +89,9 @@ export class BlockWriter {
         (hasHash ? HAS_HASH : 0) |
         (v === undefined ? 0 : HAS_V) |
         (v === 28 ? IS_V28 : 0) |
-        (fact === this.#fact ? 0 : IS_CHANGED),
+        (fact === lastFact ? 0 : IS_CHANGED),
     );
-    if (fact !== this.#fact) out.count(fact);
-    this.#fact = fact;
+    if (fact !== lastFact) out.count(fact);
     this.#writeTime(timeNs);
     this.#prices.write(aggregate.price, out);
     out.integer(aggregate.signedAtNs - aggregate.timestampNs);

@@ -1,6 +1,6 @@
 import { ALGORITHM_VERSION, algorithmChecksum } from '../../crypto/algorithm_definition.js';
 import { toHex } from '../../model/hex.js';
-import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.js';
+import { type PublisherPrice, placeAmong, type SignedAggregate } from '../../model/signed_price.js';
 import type { ShownFacts } from '../../past/kept_entry.js';
 import { qualityFields, qualityOf } from '../../wire/price_quality.js';
 import { signedPriceField } from '../../wire/service_name.js';
@@ -97,11 +97,9 @@ export function signedPricesJson(
 ): string {
   if (last.inputs !== inputs) {
     const { inputs: known, texts: knownTexts } = last;
-    const texts = inputs.map((input, i) => {
-      // Most inputs are at the same place in the last aggregate.
-      const place = known[i] === input ? i : known.indexOf(input);
-      return knownTexts[place] ?? textOf(input, signatureType);
-    });
+    const texts = inputs.map(
+      (input, i) => knownTexts[placeAmong(known, input, i)] ?? textOf(input, signatureType),
+    );
     last = { inputs, texts, text: `[${texts.join()}]` };
   }
   return last.text;
