@@ -125,9 +125,9 @@ export class LogApplier {
   #record(name: AssetName, bytes: Uint8Array): void {
     const { store, past, source, catalogue, onMinuteClosed } = this.#options;
     const asset = catalogue().placedAsset(name) ?? name;
-    const holding = openHolding(bytes, asset.symbol);
-    if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
     const newest = store.newest(asset);
+    const holding = openHolding(bytes, asset.symbol, newest);
+    if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
     // A checkpoint repeats the newest record, for nodes that lack it.
     if (newest?.timeNs === holding.timeNs && Buffer.compare(holdingBytes(newest), bytes) === 0) return;
     const running = newest?.minute?.minute;

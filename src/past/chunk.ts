@@ -41,9 +41,8 @@ export class Chunk implements ChunkPlace {
     readonly number: number,
   ) {}
 
-  add(name: AssetName, entry: KeptEntry): void {
+  add(assetKey: string, entry: KeptEntry): void {
     const { facts } = this.texts;
-    const assetKey = assetKeyOf(name);
     const [block, isNew] = this.#blockFor(assetKey);
     const signaturesAt = block.signatures.length;
     const inputsAt = block.inputs.length;

@@ -1,5 +1,5 @@
 import { toHex } from '../model/hex.js';
-import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
+import { type PublisherPrice, type PublisherWire, placeAmong } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { decodeInput, encodeInput, packedTextsOf } from '../records/input_record.js';
 import { packedWord, unpackText } from '../records/packed_text.js';
@@ -27,6 +27,11 @@ export class InputWriter {
   readonly #numbers = new Map<string, number>();
   readonly #prices = new PriceSteps();
   #timeNs = 0n;
+  /** The inputs of the last aggregate, and their numbers. */
+  #last: { readonly inputs: readonly PublisherPrice[]; readonly numbers: readonly number[] } = {
+    inputs: [],
+    numbers: [],
+  };
 
   /** @param sources the repeated texts of inputs */
   constructor(sources: TextList) {
@@ -34,20 +39,37 @@ export class InputWriter {
   }
 
   write(inputs: readonly PublisherPrice[], out: PackedWriter): void {
+    const last = this.#last;
     out.count(inputs.length);
-    for (const input of inputs) {
-      const record = encodeInput(input);
-      // Equal inputs have equal records.
-      const key = Buffer.from(record.buffer, record.byteOffset, record.length).toString('latin1');
-      const known = this.#numbers.get(key);
-      if (known !== undefined) {
-        out.count(this.#numbers.size - known);
-        continue;
-      }
-      this.#numbers.set(key, this.#numbers.size);
-      out.count(0);
-      this.#writeNew(input, record, out);
+    const numbers = inputs.map((input, i) => {
+      const known = last.numbers[placeAmong(last.inputs, input, i)];
+      return this.#writeInput(input, known, out);
+    });
+    this.#last = { inputs, numbers };
+  }
+
+  /**
+   * @param known the number of the input, if the last aggregate had it
+   * @returns the number of the input
+   */
+  #writeInput(input: PublisherPrice, known: number | undefined, out: PackedWriter): number {
+    const next = this.#numbers.size;
+    if (known !== undefined) {
+      out.count(next - known);
+      return known;
     }
+    const record = encodeInput(input);
+    // Equal inputs have equal records.
+    const key = Buffer.from(record.buffer, record.byteOffset, record.length).toString('latin1');
+    const earlier = this.#numbers.get(key);
+    if (earlier !== undefined) {
+      out.count(next - earlier);
+      return earlier;
+    }
+    this.#numbers.set(key, next);
+    out.count(0);
+    this.#writeNew(input, record, out);
+    return next;
   }
 
   #writeNew({ price, timestampNs }: PublisherPrice, record: Uint8Array, out: PackedWriter): void {

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { AssetName } from '../model/asset_map.js';
 import { type Chunk, type ChunkPlace, nameOfKey } from './chunk.js';
 import { readBlock } from './entry_block.js';
 import { lastNumberOf } from './hour_file.js';
@@ -60,10 +59,10 @@ export async function readLastLogs(
 export function gapsAfter(
   { newest, damagedAfterNs }: LastLogs,
   inForce: Iterable<string>,
-): { readonly name: AssetName; readonly entry: KeptEntry }[] {
+): { readonly assetKey: string; readonly entry: KeptEntry }[] {
   if (damagedAfterNs === undefined) return [];
   return [...new Set([...newest.keys(), ...inForce])].map((assetKey) => ({
-    name: nameOfKey(assetKey),
+    assetKey,
     entry: gapFrom((newest.get(assetKey)?.timeNs ?? damagedAfterNs) + 1n),
   }));
 }

@@ -6,7 +6,7 @@ import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { AggregationType } from '../wire/signatures.js';
 import { carried, RepeatedEntries } from './carried_entries.js';
-import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
+import { assetKeyOf, Chunk } from './chunk.js';
 import { appendChunk } from './hour_file.js';
 import { gapFrom, isAfter, type KeptEntry, keepNewest, type ShownFacts } from './kept_entry.js';
 import { gapsAfter, readLastLogs } from './last_logs.js';
@@ -51,7 +51,7 @@ export interface PastFigures extends FileFigures {
  */
 export class PastWriter {
   readonly #options: PastOptions;
-  #pending: { readonly name: AssetName; readonly entry: KeptEntry }[] = [];
+  #pending: { readonly assetKey: string; readonly entry: KeptEntry }[] = [];
   /** The newest entry of each asset. */
   readonly #newest = new Map<string, KeptEntry>();
   /** The newest encoded entry of each asset. */
@@ -95,10 +95,11 @@ export class PastWriter {
     this.#isNew = listHours(folder).signatures.length === 0 && listLogs(folder).length === 0;
     for (const { asset, holding } of inForce) {
       const entry = this.#entryOf(asset, holding);
-      this.#configured.add(assetKeyOf(asset));
+      const assetKey = assetKeyOf(asset);
+      this.#configured.add(assetKey);
       if (entry === undefined) continue;
-      this.#newest.set(assetKeyOf(asset), entry);
-      this.#inForce.set(assetKeyOf(asset), entry);
+      this.#newest.set(assetKey, entry);
+      this.#inForce.set(assetKey, entry);
     }
   }
 
@@ -125,10 +126,10 @@ export class PastWriter {
       if (this.#configured.has(assetKey)) keepNewest(this.#inForce, assetKey, entry);
     }
     // The previous process may have written entries that the store did not commit and that were added again since then.
-    this.#pending = this.#pending.flatMap(({ name, entry }) => {
-      const logged = newest.get(assetKeyOf(name));
-      if (logged === undefined || isAfter(entry, logged)) return [{ name, entry }];
-      return entry.kind === 'gap' ? [{ name, entry: gapFrom(logged.timeNs + 1n) }] : [];
+    this.#pending = this.#pending.flatMap(({ assetKey, entry }) => {
+      const logged = newest.get(assetKey);
+      if (logged === undefined || isAfter(entry, logged)) return [{ assetKey, entry }];
+      return entry.kind === 'gap' ? [{ assetKey, entry: gapFrom(logged.timeNs + 1n) }] : [];
     });
     this.#pending = [...gapsAfter(last, this.#inForce.keys()), ...this.#pending];
     this.#complete = chunks;
@@ -149,16 +150,15 @@ export class PastWriter {
       if (!this.#gaps.has(assetKey)) this.#gaps.set(assetKey, entry.timeNs);
       return;
     }
-    const name = { symbol: asset.symbol, signatureType: asset.signatureType };
     const gapNs = this.#gaps.get(assetKey);
     if (gapNs !== undefined) {
       this.#gaps.delete(assetKey);
-      this.#pending.push({ name, entry: gapFrom(gapNs) });
+      this.#pending.push({ assetKey, entry: gapFrom(gapNs) });
     }
     const place = this.#options.hasRepeated ? this.#repeated.note(entry) : 'next';
     if (place === 'after repeated' && this.#isNew)
-      this.#pending = this.#pending.map((one) => ({ name: one.name, entry: carried(one.entry) }));
-    this.#pending.push({ name, entry: place === 'repeated' ? carried(entry) : entry });
+      this.#pending = this.#pending.map((one) => ({ ...one, entry: carried(one.entry) }));
+    this.#pending.push({ assetKey, entry: place === 'repeated' ? carried(entry) : entry });
   }
 
   /**
@@ -171,7 +171,7 @@ export class PastWriter {
       if (newest.kind === 'gap') continue;
       const entry = gapFrom(newest.timeNs + 1n);
       this.#newest.set(assetKey, entry);
-      this.#pending.push({ name: nameOfKey(assetKey), entry });
+      this.#pending.push({ assetKey, entry });
     }
   }
 
@@ -242,13 +242,13 @@ export class PastWriter {
   }
 
   /** Encodes entries into chunks. The caller can do other work after each entry. */
-  *#encodeAll(entries: readonly { readonly name: AssetName; readonly entry: KeptEntry }[]): Iterable<void> {
-    for (const { name, entry } of entries) {
+  *#encodeAll(entries: readonly { readonly assetKey: string; readonly entry: KeptEntry }[]): Iterable<void> {
+    for (const { assetKey, entry } of entries) {
       const hour = Math.max(hourOf(entry.timeNs), this.#lastPlace.hour);
       const isFull = (this.#chunk?.bytes ?? 0) >= (this.#options.chunkBytesMax ?? CHUNK_BYTES_MAX);
       if (this.#chunk === undefined || isFull || this.#chunk.hour !== hour) yield* this.#beginChunk(hour);
-      this.#chunk!.add(name, entry);
-      this.#inForce.set(assetKeyOf(name), entry);
+      this.#chunk!.add(assetKey, entry);
+      this.#inForce.set(assetKey, entry);
       yield;
     }
   }
@@ -266,7 +266,7 @@ export class PastWriter {
     // Each hour begins with a copy of the newest entries, so that a read needs no older file.
     for (const [assetKey, entry] of this.#inForce) {
       if (entry.kind === 'ended') continue;
-      chunk.add(nameOfKey(assetKey), carried(entry));
+      chunk.add(assetKey, carried(entry));
       yield;
     }
   }

@@ -1,11 +1,13 @@
-import { Builder, ByteBuffer } from 'flatbuffers';
+import { Builder } from 'flatbuffers';
 import type { AggregationType } from '../model/asset.js';
+import type { Price } from '../model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import type { CandleValues } from './candle_block.js';
 import { AggregateRecord, Algorithm, Cause, SecondRecord, Signature, State } from './generated/record.js';
-import { decodePrice, encodeInput, encodePrice, openInput } from './input_record.js';
+import { encodeInput, encodePrice, openInput } from './input_record.js';
 import { packText, unpackText } from './packed_text.js';
+import { TableReader } from './table_reader.js';
 
 /**
  * The state of an asset since `timeNs`. `priced`: the asset has an aggregate. `ended`: it has no price. `gap`: the store dropped the record
@@ -64,51 +66,111 @@ export function holdingBytes(holding: Holding): Uint8Array {
   return holding.bytes;
 }
 
+/** The indexes of the fields in record.fbs. */
+const SECOND = { state: 0, timeNs: 1, minute: 2, open: 3, high: 4, low: 5, close: 6, aggregate: 7 } as const;
+const AGGREGATE = {
+  cause: 0,
+  price: 1,
+  timestampNs: 2,
+  signedAtNs: 3,
+  signature: 4,
+  publicKey: 5,
+  msgHash: 6,
+  r: 7,
+  s: 8,
+  v: 9,
+  merkleRoot: 10,
+  algorithm: 11,
+  inputs: 12,
+} as const;
+
 /** Reads a holding that {@link encodeHolding} wrote. The record does not contain the asset's symbol. */
 export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
-  const { state, timeNs, minute, record } = readFrame(bytes);
-  const aggregate = record.aggregate();
-  if (aggregate !== null)
-    return { state: 'priced', timeNs, minute, aggregate: readAggregate(aggregate, symbol) };
-  return { state: state === State.Ended ? 'ended' : 'gap', timeNs, minute };
+  const record = TableReader.rootOf(bytes, 0);
+  const timeNs = record.int64(SECOND.timeNs) as TimeNs;
+  const minute = readMinute(record);
+  const aggregate = record.table(SECOND.aggregate);
+  if (aggregate !== undefined)
+    return { state: 'priced', timeNs, minute, aggregate: readAggregate(aggregate, symbol, []) };
+  return { state: record.uint8(SECOND.state) === State.Ended ? 'ended' : 'gap', timeNs, minute };
 }
 
 /**
  * Opens a record like {@link decodeHolding} and keeps its bytes. The aggregate is decoded at its first use, because some callers never use
  * it, and decoding it takes 20 times as long as the rest.
+ * @param before the asset's holding before this one; equal inputs of both are the same objects
  */
-export function openHolding(bytes: Uint8Array, symbol: string): Holding {
-  const { state, timeNs, minute, record } = readFrame(bytes);
+export function openHolding(bytes: Uint8Array, symbol: string, before?: Holding): Holding {
+  const record = TableReader.rootOf(bytes, 0);
+  const state = record.uint8(SECOND.state);
+  const timeNs = record.int64(SECOND.timeNs) as TimeNs;
+  const minute = readMinute(record);
   if (state !== State.Priced)
     return { state: state === State.Ended ? 'ended' : 'gap', timeNs, minute, bytes };
-  let aggregate: SignedAggregate | undefined;
-  return {
-    state: 'priced',
-    timeNs,
-    minute,
-    bytes,
-    get aggregate() {
-      aggregate ??= readAggregate(record.aggregate()!, symbol);
-      return aggregate;
-    },
-  };
+  const known = before instanceof OpenedHolding ? before.knownInputs : before?.aggregate?.inputs;
+  return new OpenedHolding(bytes, timeNs, minute, { record, symbol, known: known ?? [] });
 }
 
-/** Reads all fields of a record except the aggregate. */
-function readFrame(bytes: Uint8Array) {
-  const record = SecondRecord.getRootAsSecondRecord(new ByteBuffer(bytes));
-  const timeNs = record.timeNs() as TimeNs;
-  const minute =
-    record.minute() === 0
-      ? undefined
-      : {
-          minute: record.minute(),
-          open: record.open(),
-          high: record.high(),
-          low: record.low(),
-          close: record.close(),
-        };
-  return { state: record.state(), timeNs, minute, record };
+/** The source of an aggregate that is not decoded yet. */
+interface EncodedAggregate {
+  readonly record: TableReader;
+  readonly symbol: string;
+  readonly known: readonly PublisherPrice[];
+}
+
+/** A holding whose aggregate is decoded at its first use. V8 would define a getter of an object literal again for each holding. */
+class OpenedHolding {
+  readonly state = 'priced';
+  readonly bytes: Uint8Array;
+  readonly timeNs: TimeNs;
+  readonly minute: MinuteCandle | undefined;
+  #encoded: EncodedAggregate | undefined;
+  #aggregate: SignedAggregate | undefined;
+
+  constructor(
+    bytes: Uint8Array,
+    timeNs: TimeNs,
+    minute: MinuteCandle | undefined,
+    encoded: EncodedAggregate,
+  ) {
+    this.bytes = bytes;
+    this.timeNs = timeNs;
+    this.minute = minute;
+    this.#encoded = encoded;
+  }
+
+  get aggregate(): SignedAggregate {
+    if (this.#aggregate === undefined) {
+      const { record, symbol, known } = this.#encoded!;
+      this.#aggregate = readAggregate(required(record.table(SECOND.aggregate)), symbol, known);
+      // The known inputs may be those of an older holding.
+      this.#encoded = undefined;
+    }
+    return this.#aggregate;
+  }
+
+  /** The inputs that are decoded already. */
+  get knownInputs(): readonly PublisherPrice[] {
+    return this.#aggregate?.inputs ?? this.#encoded!.known;
+  }
+}
+
+/** @throws RangeError for a field that the record lacks */
+function required<T>(field: T | undefined): T {
+  if (field === undefined) throw new RangeError('the record of an aggregate lacks a field');
+  return field;
+}
+
+function readMinute(record: TableReader): MinuteCandle | undefined {
+  const minute = record.uint32(SECOND.minute);
+  if (minute === 0) return undefined;
+  return {
+    minute,
+    open: record.float64(SECOND.open),
+    high: record.float64(SECOND.high),
+    low: record.float64(SECOND.low),
+    close: record.float64(SECOND.close),
+  };
 }
 
 function buildAggregate(aggregate: SignedAggregate): number {
@@ -138,28 +200,39 @@ function buildAggregate(aggregate: SignedAggregate): number {
   );
 }
 
-function readAggregate(record: AggregateRecord, symbol: string): SignedAggregate {
+function readAggregate(
+  record: TableReader,
+  symbol: string,
+  known: readonly PublisherPrice[],
+): SignedAggregate {
+  const bytes = (field: number) => required(record.bytes(field));
+  const v = record.uint8(AGGREGATE.v);
+  return {
+    symbol,
+    trigger: record.uint8(AGGREGATE.cause) === Cause.Clock ? 'clock' : 'delta',
+    price: required(record.int128(AGGREGATE.price)) as Price,
+    timestampNs: record.int64(AGGREGATE.timestampNs) as TimeNs,
+    signedAtNs: record.int64(AGGREGATE.signedAtNs) as TimeNs,
+    signatureType: record.uint8(AGGREGATE.signature) === Signature.Evm ? 'evm' : 'stark',
+    publicKey: unpackText(bytes(AGGREGATE.publicKey)),
+    msgHash: bytes(AGGREGATE.msgHash),
+    r: bytes(AGGREGATE.r),
+    s: bytes(AGGREGATE.s),
+    v: v === 0 ? undefined : v,
+    merkleRoot: bytes(AGGREGATE.merkleRoot),
+    algorithm: ALGORITHM_NAMES[record.uint8(AGGREGATE.algorithm)]!,
+    inputs: readInputs(bytes(AGGREGATE.inputs), known),
+  };
+}
+
+/** @returns `known` when all inputs are equal to the known inputs */
+function readInputs(bytes: Uint8Array, known: readonly PublisherPrice[]): readonly PublisherPrice[] {
   const inputs: PublisherPrice[] = [];
-  let rest = record.inputsArray()!;
-  while (rest.length > 0) {
-    const { input, byteLength } = openInput(rest);
+  for (let rest = bytes; rest.length > 0; ) {
+    const { input, byteLength } = openInput(rest, known[inputs.length]);
     inputs.push(input);
     rest = rest.subarray(byteLength);
   }
-  return {
-    symbol,
-    trigger: record.cause() === Cause.Clock ? 'clock' : 'delta',
-    price: decodePrice(record.priceArray()!),
-    timestampNs: record.timestampNs() as TimeNs,
-    signedAtNs: record.signedAtNs() as TimeNs,
-    signatureType: record.signature() === Signature.Evm ? 'evm' : 'stark',
-    publicKey: unpackText(record.publicKeyArray()!),
-    msgHash: record.msgHashArray()!,
-    r: record.rArray()!,
-    s: record.sArray()!,
-    v: record.v() === 0 ? undefined : record.v(),
-    merkleRoot: record.merkleRootArray()!,
-    algorithm: ALGORITHM_NAMES[record.algorithm()]!,
-    inputs,
-  };
+  const isKnown = inputs.length === known.length && inputs.every((input, i) => input === known[i]);
+  return isKnown ? known : inputs;
 }

@@ -535,3 +535,19 @@ test('logs that cannot be read fail each write of aggregates, until they can', a
   await past.write();
   await past.close();
 });
+
+test('an input that the last aggregate had is written like an equal input', async (t) => {
+  const written = async (folder: string, copied: boolean) => {
+    const past = await openPast(folder);
+    for (const aggregate of aggregatesOf('BTCUSD', HOUR_START_NS, 60, { uses: 3 }))
+      past.append(aggregate, holdingOfAggregate(copied ? structuredClone(aggregate) : aggregate));
+    await commit(past);
+    const logs = listLogs(folder).map((place) => readFileSync(logPath(folder, place)));
+    await past.close();
+    return logs;
+  };
+  const dir = t.testdir({ copies: {}, same: {} });
+  const copies = await written(join(dir, 'copies'), true);
+  t.equal(copies.length, 1);
+  t.same(await written(join(dir, 'same'), false), copies);
+});
