@@ -13,6 +13,11 @@ const MIB = 1024 * 1024;
 /** The limit of a thread, and a tolerance for the heap. */
 const GROWTH_MIB_MAX = 120;
 
+/** The number of assets whose answer is small, with about 10 kB. The requests of a connection then ask for 40 MB. */
+const FEW_ASSETS = 100;
+const MANY_REQUESTS = 4_000;
+const LARGE_BATCH = 50;
+
 const REQUEST = `GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`;
 
 /** Sends batches of requests repeatedly, and reads nothing. */
@@ -20,20 +25,25 @@ class Deaf {
   readonly socket;
   /** True when all requests are sent, or the connection has ended. */
   isDone = false;
+  isClosed = false;
+  readonly #batch: number;
 
-  constructor(port: number) {
-    this.socket = connect(port, '127.0.0.1', () => this.#ask(REQUESTS)).pause();
+  constructor(port: number, requests: number, batch: number) {
+    this.#batch = batch;
+    this.socket = connect(port, '127.0.0.1', () => this.#ask(requests)).pause();
     this.socket
       .on('error', () => {})
       .on('close', () => {
         this.isDone = true;
+        this.isClosed = true;
       });
   }
 
   #ask(left: number): void {
     if (left === 0) this.isDone = true;
     if (this.isDone) return;
-    this.socket.write(REQUEST.repeat(BATCH), () => setTimeout(() => this.#ask(left - BATCH), 20));
+    const batch = this.#batch;
+    this.socket.write(REQUEST.repeat(batch), () => setTimeout(() => this.#ask(left - batch), 20));
   }
 }
 
@@ -43,7 +53,7 @@ for (const threads of THREAD_COUNTS)
     const service = await startTestService({ listen: { threads }, assets });
     t.teardown(() => service.stop());
     const before = process.memoryUsage.rss();
-    const clients = Array.from({ length: CONNECTIONS }, () => new Deaf(service.port));
+    const clients = Array.from({ length: CONNECTIONS }, () => new Deaf(service.port, REQUESTS, BATCH));
     let most = before;
     await eventually(() => {
       most = Math.max(most, process.memoryUsage.rss());
@@ -53,3 +63,13 @@ for (const threads of THREAD_COUNTS)
     t.ok(grownMib < GROWTH_MIB_MAX, `${Math.round(grownMib)} MiB more`);
     for (const { socket } of clients) socket.destroy();
   });
+
+test('a connection that reads no small answers ends', async (t) => {
+  const assets = Array.from({ length: FEW_ASSETS }, (_, id) => ({ id, symbol: `ASSET${id}USD` }));
+  const service = await startTestService({ assets });
+  t.teardown(() => service.stop());
+  const client = new Deaf(service.port, MANY_REQUESTS, LARGE_BATCH);
+  await eventually(() => client.isDone);
+  t.ok(client.isClosed, 'the service closed the connection');
+  client.socket.destroy();
+});
