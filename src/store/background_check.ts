@@ -1,8 +1,13 @@
+import { setTimeout } from 'node:timers/promises';
 import type { OpenTables } from './open_tables.js';
 import type { Key, StoredRecord, Table } from './table.js';
 
-/** The time of the check before the folder is used. A small folder is checked completely in this time. */
+/** The largest number of records of a small folder, which is checked before its use. */
+export const SMALL_RECORDS = 8_000;
+/** The largest time of the check before the use of a small folder. */
 const FIRST_MS = 50;
+/** The time until the first turn. The check of a large folder leaves the start of the service its time. */
+const WAIT_MS = 1_000;
 /** The number of records between two reads of the clock. */
 const RECORDS_AT_ONCE = 100;
 /** The time of a turn of the check on the thread. */
@@ -19,12 +24,18 @@ export interface RecordCheck {
 
 /**
  * Checks the checksum of every record. Without this check, a record with a damaged key would stay undetected: a read would not find
- * the record, and would return nothing or an older record. The check of a large folder takes seconds: 6 µs a record. So the check
- * continues in short turns while the service works.
+ * the record, and would return nothing or an older record. The check of a large folder takes seconds: 6 µs a record. So this check
+ * runs in short turns while the service works.
  * @param onDamage called when the first damaged record is found, with the reason; the check then ends
  */
-export function checkRecords(tables: OpenTables, onDamage: (reason: string) => void): RecordCheck {
-  const left = damageOfEach(Object.values(tables));
+export function checkRecords(
+  tables: OpenTables,
+  onDamage: (reason: string) => void,
+  waitMs = WAIT_MS,
+): RecordCheck {
+  const all: readonly Table<unknown>[] = Object.values(tables);
+  const isSmall = all.reduce((sum, { recordCount }) => sum + recordCount, 0) <= SMALL_RECORDS;
+  const left = damageOfEach(all);
   let isStopped = false;
   const isDone = () => {
     const { done, value } = left.next();
@@ -37,7 +48,8 @@ export function checkRecords(tables: OpenTables, onDamage: (reason: string) => v
     return true;
   };
   async function inTurns(): Promise<void> {
-    if (endsWithin(FIRST_MS)) return;
+    if (isSmall && endsWithin(FIRST_MS)) return;
+    await setTimeout(waitMs, undefined, { ref: false });
     await new Promise<void>((resolve) => {
       const timer = setInterval(() => {
         if (!isStopped && !endsWithin(TURN_MS)) return;

@@ -33,10 +33,11 @@ export interface AssetSeries {
   lastSealedDay: number | undefined;
 }
 
-export function emptySeries(assetKey: string): AssetSeries {
+/** Makes the series of an asset of which only the seconds with records are known. */
+export function emptySeries(assetKey: string, seconds: number[] = []): AssetSeries {
   return {
     assetKey,
-    seconds: [],
+    seconds,
     newest: undefined,
     hour: undefined,
     unsealedDays: [],

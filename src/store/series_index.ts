@@ -9,6 +9,7 @@ import {
   MINUTES_PER_HOUR,
   storedHour,
 } from './series.js';
+import type { StoredSeconds } from './stored_seconds.js';
 
 /** A bound above every number of days since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;
@@ -27,24 +28,29 @@ export interface SeriesIndex {
 
 /**
  * Builds the series from the keys of the folder. Reads only the newest record and the newest hour of each configured asset.
+ * @param storedSeconds the seconds that the check of the pages found; without all of them, the function reads the keys through lmdb
  */
 export function loadSeries(
   assets: readonly AssetName[],
   recordKeys: RecordKeys,
   tables: OpenTables,
+  storedSeconds?: StoredSeconds,
 ): SeriesIndex {
+  const knownSeconds = storedSeconds?.byAsset(tables.seconds.recordCount);
   const byAssetKey = new Map<string, AssetSeries>();
   const seriesOf = (assetKey: string) => {
     let series = byAssetKey.get(assetKey);
     if (series === undefined) {
-      series = emptySeries(assetKey);
+      series = emptySeries(assetKey, knownSeconds?.get(assetKey));
       byAssetKey.set(assetKey, series);
     }
     return series;
   };
 
-  for (const [second, assetKey] of tables.seconds.keysOnDisk())
-    seriesOf(String(assetKey)).seconds.push(Number(second));
+  if (knownSeconds === undefined)
+    for (const [second, assetKey] of tables.seconds.keysOnDisk())
+      seriesOf(String(assetKey)).seconds.push(Number(second));
+  else for (const assetKey of knownSeconds.keys()) seriesOf(assetKey);
   for (const [assetKey, hour] of tables.hours.keysOnDisk()) {
     const day = Math.floor(Number(hour) / HOURS_PER_DAY);
     const { unsealedDays } = seriesOf(String(assetKey));

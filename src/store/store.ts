@@ -17,6 +17,7 @@ import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_k
 import { type Days, isBefore, recordHolding } from './series.js';
 import { findNewestSecond, findOldestDay, loadSeries, type SeriesIndex } from './series_index.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
+import { StoredSeconds } from './stored_seconds.js';
 
 export interface StoreFigures {
   readonly bytes: number;
@@ -50,9 +51,10 @@ export interface StoreOptions extends FolderOptions, JournalOptions {
  * start is damaged
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const folder = await openFolder(options);
+  const storedSeconds = new StoredSeconds();
+  const folder = await openFolder({ ...options, onKeys: new Map([['seconds', storedSeconds.note]]) });
   try {
-    return new Store(folder, options);
+    return new Store(folder, options, storedSeconds);
   } catch (error) {
     await folder.close(false);
     throw error;
@@ -88,14 +90,14 @@ export class Store implements StoreReader {
   #closed: Promise<void> | undefined;
 
   /** @throws Error when a record that is read at the start is damaged */
-  constructor(folder: Folder, options: StoreOptions) {
+  constructor(folder: Folder, options: StoreOptions, storedSeconds: StoredSeconds) {
     this.#folder = folder;
     this.#clock = options.clock;
     this.#candleRetentionMs = options.candleRetentionMs;
     this.#journal = new Journal(folder, options);
     this.#tables = openTables(this.#journal);
     this.#recordKeys = new RecordKeys(symbolsOfStarkAssets(this.#tables.inputs));
-    this.#seriesIndex = loadSeries(options.assets, this.#recordKeys, this.#tables);
+    this.#seriesIndex = loadSeries(options.assets, this.#recordKeys, this.#tables, storedSeconds);
     this.#configured = this.#byRecordKey(options.assets);
     this.#reader = readSeries((asset) => this.#seriesIndex.of(asset), this.#tables);
     this.#journal.beforeCommit(() => this.#keepHouse());

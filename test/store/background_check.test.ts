@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { checkRecords } from '../../src/store/background_check.js';
+import { checkRecords, SMALL_RECORDS } from '../../src/store/background_check.js';
 import type { OpenTables } from '../../src/store/open_tables.js';
 import type { Key, RecordPart, StoredRecord } from '../../src/store/table.js';
 
@@ -9,6 +9,7 @@ function tablesOf(damages: readonly (string | undefined)[], readMs: number): Ope
     (damage, second): StoredRecord => ({ key: [second, 'BTCUSD'], bytes: 10, damage }),
   );
   const seconds = {
+    recordCount: records.length,
     recordsOnDisk({ after, limit }: RecordPart) {
       const endMs = performance.now() + readMs;
       while (performance.now() < endMs);
@@ -32,10 +33,21 @@ test('the check of a large folder continues in turns, and finds the damage at th
   // The timer of the check does not keep the process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
-  const check = checkRecords(tablesOf(damages, 20), (reason) => found.push(reason));
+  const check = checkRecords(tablesOf(damages, 20), (reason) => found.push(reason), 0);
   t.same(found, [], 'the folder is used before the end of the check');
   await check.ended;
   t.same(found, ['a late one is damaged']);
+});
+
+test('a large folder is used before its check begins', async (t) => {
+  const damages = Array.from({ length: SMALL_RECORDS + 1 }, (_, i) => (i === 0 ? 'damaged' : undefined));
+  const found: string[] = [];
+  const alive = setInterval(() => {}, 1_000);
+  t.teardown(() => clearInterval(alive));
+  const check = checkRecords(tablesOf(damages, 0), (reason) => found.push(reason), 0);
+  t.same(found, []);
+  await check.ended;
+  t.same(found, ['damaged']);
 });
 
 test('a stopped check ends', async (t) => {
@@ -48,6 +60,7 @@ test('a stopped check ends', async (t) => {
       20,
     ),
     (reason) => found.push(reason),
+    0,
   );
   check.stop();
   await check.ended;

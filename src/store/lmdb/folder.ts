@@ -6,7 +6,7 @@ import { DATA_FILE, dataFolderProblem, makeFolder, systemReason } from '../data_
 import type { OnProgress } from '../folder_progress.js';
 import { DiskRoom } from './disk_room.js';
 import { type FolderLock, lockFolder } from './lock.js';
-import { findPageDamage } from './page_tree.js';
+import { findPageDamage, type KeyReaders } from './page_tree.js';
 
 /** An open data folder that belongs to this process. */
 export interface Folder {
@@ -57,6 +57,8 @@ export interface FolderOptions {
   /** True to request the folder from another process that has the folder. */
   readonly takeOver?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
+  /** The receivers of the keys that the check of the folder reads. A folder that was handed over is not checked. */
+  readonly onKeys?: KeyReaders | undefined;
   /** The free space that commits leave to the file system. */
   readonly reserveBytes?: number | undefined;
   /** Returns the free space of the file system for this process; the default asks the system. */
@@ -74,12 +76,12 @@ export interface FolderOptions {
  * message is one sentence, and names the folder and its key `storage.dir`
  */
 export async function openFolder(options: FolderOptions): Promise<Folder> {
-  const { dir, takeOver = false, onProgress = () => {} } = options;
+  const { dir, takeOver = false } = options;
   const room = new DiskRoom(dir, options.reserveBytes, options.freeBytes);
   const lock = await claimFolder(dir, takeOver);
   let root: RootDatabase | undefined;
   try {
-    if (!lock.isHandedOver) refuseDamagedFile(join(dir, DATA_FILE), onProgress);
+    if (!lock.isHandedOver) refuseDamagedFile(join(dir, DATA_FILE), options);
     root = open({
       path: dir,
       noSubdir: false,
@@ -214,10 +216,13 @@ function unopened(dir: string, cause: Error): Error {
 }
 
 /** Checks the file before lmdb opens it, because on a damaged page lmdb ends the process or returns wrong data. */
-function refuseDamagedFile(path: string, onProgress: OnProgress): void {
+function refuseDamagedFile(
+  path: string,
+  { onProgress = () => {}, onKeys }: Pick<FolderOptions, 'onProgress' | 'onKeys'>,
+): void {
   // Only this user has rights to a new file.
   closeSync(openSync(path, 'a', 0o600));
-  const damage = findPageDamage(path, (done, total) => onProgress('checking pages', done, total));
+  const damage = findPageDamage(path, (done, total) => onProgress('checking pages', done, total), onKeys);
   if (damage !== undefined)
     throw new Error(
       `data.mdb is damaged: ${damage}. Restore the folder from a backup, or move data.mdb away to start without what it holds`,

@@ -17,6 +17,12 @@ import { PageEnds } from './page_ends.js';
 /** The version of lmdb whose `mdb.c` defines the layout below. A test fails when a different version is installed. */
 export const LMDB_VERSION = '3.5.6';
 
+/** Receives the place of a key, in the order of the file's pages. The bytes are valid only during the call. */
+type OnKey = (bytes: Buffer, view: DataView, from: number, to: number) => void;
+
+/** The receivers of keys, by the names of their tables. */
+export type KeyReaders = ReadonlyMap<string, OnKey>;
+
 /**
  * Finds damaged pages. lmdb maps its file into memory and follows the page numbers in the file without checks, so a damaged number
  * ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from the
@@ -32,11 +38,13 @@ export const LMDB_VERSION = '3.5.6';
  * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit
  * machine.
  * @param onPage called repeatedly with the number of pages read so far and the number of all pages
+ * @param onKeys the functions that receive the keys of a table, by the table's name
  * @returns the damage; `undefined` without damage. An empty file is a new database.
  */
 export function findPageDamage(
   path: string,
   onPage: (done: number, total: number) => void = () => {},
+  onKeys: KeyReaders = new Map(),
 ): string | undefined {
   const file = openSync(path, 'r');
   try {
@@ -49,7 +57,7 @@ export function findPageDamage(
     const isCopy = first.transaction === 0n && first.main.root === NO_ROOT && first.free.root === NO_ROOT;
     if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n && !isCopy)
       throw new Damage('its first two pages do not follow each other');
-    new TreeWalk(pages, gap > 0n ? first : second, onPage).check();
+    new TreeWalk(pages, gap > 0n ? first : second, onPage, onKeys).check();
     return undefined;
   } catch (error) {
     if (error instanceof Damage) return error.message;
@@ -81,6 +89,8 @@ class TreeWalk {
   /** For each page that is in use, 1 + the page's index in its level of its tree; otherwise 0. */
   readonly #used: Uint32Array;
   readonly #freePages: number[] = [];
+  /** The offsets of the entries of the page that {@link #readNodes} has read last. */
+  readonly #nodes: Uint32Array;
   #done = 0;
   #told = 0;
 
@@ -88,9 +98,11 @@ class TreeWalk {
     readonly pages: LmdbPages,
     readonly meta: Meta,
     readonly onPage: (done: number, total: number) => void,
+    readonly onKeys: KeyReaders,
   ) {
     if (meta.lastPage > PAGES_MAX) throw new Damage('its newest state is damaged');
     this.#used = new Uint32Array(meta.lastPage + 1);
+    this.#nodes = new Uint32Array(pages.pageBytes / 2);
   }
 
   check(): void {
@@ -102,7 +114,7 @@ class TreeWalk {
       if (this.#used[page] !== 0) throw new Damage(`page ${page} is in use and counts as free`);
   }
 
-  #checkTree(tree: Tree, isFreeTree: boolean): void {
+  #checkTree(tree: Tree, isFreeTree: boolean, onKey?: OnKey): void {
     const found = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
     if (tree.root !== NO_ROOT) {
       if (tree.depth === 0 || tree.depth > DEPTH_MAX) throw new Damage('the depth of a tree is damaged');
@@ -113,7 +125,7 @@ class TreeWalk {
         level = this.#childrenOf(level);
       }
       found.leafPages = level.length;
-      Object.assign(found, this.#checkLeaves(level, isFreeTree));
+      Object.assign(found, this.#checkLeaves(level, isFreeTree, onKey));
     }
     for (const [what, count] of Object.entries(found))
       if (tree[what as keyof typeof found] !== count)
@@ -125,26 +137,32 @@ class TreeWalk {
     const children: number[][] = new Array(branches.length);
     this.#readLevel(branches, (page, index) => {
       if (kindOf(page) !== BRANCH) throw damaged(page);
-      const of: number[] = [];
-      eachNode(page, (node) => of.push(childOf(page, node)));
-      children[index] = of;
+      const count = this.#readNodes(page);
+      children[index] = Array.from(this.#nodes.subarray(0, count), (node) => childOf(page, node));
     });
     const level = children.flat();
-    for (const [index, number] of level.entries()) this.#use(number, 1, index);
+    // A damaged number may be too large for 32 bits, so the check comes before the conversion.
+    for (let index = 0; index < level.length; index++) this.#use(level[index]!, 1, index);
     return Uint32Array.from(level);
   }
 
-  #checkLeaves(leaves: Uint32Array, isFreeTree: boolean): { entries: number; overflowPages: number } {
+  #checkLeaves(
+    leaves: Uint32Array,
+    isFreeTree: boolean,
+    onKey: OnKey | undefined,
+  ): { entries: number; overflowPages: number } {
     const ends = new PageEnds(leaves.length, isFreeTree);
-    const trees: Tree[] = [];
+    const trees: { readonly name: string; readonly tree: Tree }[] = [];
     const bigValues = new Map<number, BigValue>();
     let entries = 0;
     this.#readLevel(leaves, (page, index) => {
       if (kindOf(page) !== LEAF) throw damaged(page);
       const { bytes, view } = page;
+      const count = this.#readNodes(page);
       let previousAt = -1;
       let previousEnd = -1;
-      eachNode(page, (node) => {
+      for (let i = 0; i < count; i++) {
+        const node = this.#nodes[i]!;
         const dataBytes = view.getUint32(node, true);
         const flags = view.getUint16(node + 4, true);
         const keyAt = node + NODE_BYTES;
@@ -152,29 +170,31 @@ class TreeWalk {
         const dataEnd = keyEnd + (flags === NODE_IS_BIG ? HEADER_BYTES : dataBytes);
         if (dataEnd > page.end) throw damaged(page);
         if (isFreeTree && keyEnd - keyAt !== 8) throw damaged(page);
-        if (previousAt >= 0 && !ends.isAscending(bytes, previousAt, previousEnd, bytes, keyAt, keyEnd))
+        if (i === 0) ends.noteFirst(index, view, keyAt, keyEnd);
+        else if (!ends.isAscending(view, previousAt, previousEnd, view, keyAt, keyEnd))
           throw outOfOrder(page.number);
-        if (previousAt < 0) ends.noteFirst(index, bytes, keyAt, keyEnd);
         previousAt = keyAt;
         previousEnd = keyEnd;
-        entries++;
+        onKey?.(bytes, view, keyAt, keyEnd);
         if (flags === NODE_IS_TREE) {
           if (dataBytes !== TREE_BYTES) throw damaged(page);
-          trees.push(readTree(view, keyEnd));
+          // A zero ends the name.
+          trees.push({ name: bytes.toString('utf8', keyAt, keyEnd - 1), tree: readTree(view, keyEnd) });
         } else if (flags === NODE_IS_BIG) {
-          const count = readInteger(view, keyEnd + 16);
+          const pageCount = readInteger(view, keyEnd + 16);
           const number = readInteger(view, keyEnd);
-          this.#use(number, count, 0);
-          bigValues.set(number, { count, bytes: dataBytes });
+          this.#use(number, pageCount, 0);
+          bigValues.set(number, { count: pageCount, bytes: dataBytes });
         } else if (flags !== 0) throw damaged(page);
         else if (isFreeTree) this.#noteFree(bytes.subarray(keyEnd, dataEnd));
-      });
-      if (previousAt >= 0) ends.noteLast(index, bytes, previousAt, previousEnd);
+      }
+      entries += count;
+      if (count > 0) ends.noteLast(index, view, previousAt, previousEnd);
     });
     const unordered = ends.firstOutOfOrder();
     if (unordered !== undefined) throw outOfOrder(leaves[unordered]!);
     const overflowPages = this.#checkBigValues(bigValues, isFreeTree);
-    for (const tree of trees) this.#checkTree(tree, false);
+    for (const { name, tree } of trees) this.#checkTree(tree, false, this.onKeys.get(name));
     return { entries, overflowPages };
   }
 
@@ -213,10 +233,25 @@ class TreeWalk {
 
   /** Reads the pages of a level in the order of the file, and calls `visit` with each page and its index in the level. */
   #readLevel(level: Uint32Array, visit: (page: Page, index: number) => void): void {
-    this.pages.readAll(level.slice().sort(), (page) => {
+    this.pages.readAll(isAscending(level) ? level : level.slice().sort(), (page) => {
       visit(page, this.#used[page.number]! - 1);
       this.#tell(1);
     });
+  }
+
+  /** Reads the offsets of the entries of a branch or leaf into {@link #nodes}. @returns the number of entries */
+  #readNodes(page: Page): number {
+    const { view, at, end } = page;
+    const lower = view.getUint16(at + 20, true);
+    const upper = view.getUint16(at + 22, true);
+    if (lower % 2 !== 0 || lower > upper || upper > end - at - HEADER_BYTES) throw damaged(page);
+    const start = at + HEADER_BYTES;
+    for (let i = 0; i < lower; i += 2) {
+      const offset = view.getUint16(start + i, true);
+      if (offset < upper || start + offset + NODE_BYTES > end) throw damaged(page);
+      this.#nodes[i >> 1] = start + offset;
+    }
+    return lower >> 1;
   }
 
   #tell(count: number): void {
@@ -236,25 +271,16 @@ class TreeWalk {
   }
 }
 
-/** Calls `visit` with the offset of each entry of a branch or leaf. */
-function eachNode(page: Page, visit: (node: number) => void): void {
-  const { view, at, end } = page;
-  const lower = view.getUint16(at + 20, true);
-  const upper = view.getUint16(at + 22, true);
-  if (lower % 2 !== 0 || lower > upper || upper > end - at - HEADER_BYTES) throw damaged(page);
-  const start = at + HEADER_BYTES;
-  for (let i = 0; i < lower; i += 2) {
-    const offset = view.getUint16(start + i, true);
-    if (offset < upper || start + offset + NODE_BYTES > end) throw damaged(page);
-    visit(start + offset);
-  }
-}
-
 /** Returns the page to which an entry of a branch points: 48 bits, as on a little-endian machine. */
 function childOf(page: Page, node: number): number {
   const { view } = page;
   if (node + NODE_BYTES + view.getUint16(node + 6, true) > page.end) throw damaged(page);
   return view.getUint32(node, true) + view.getUint16(node + 4, true) * 2 ** 32;
+}
+
+function isAscending(level: Uint32Array): boolean {
+  for (let i = 1; i < level.length; i++) if (level[i - 1]! > level[i]!) return false;
+  return true;
 }
 
 function damaged({ number }: Page): Damage {

@@ -42,6 +42,11 @@ test('damage of a tree is named', async (t) => {
     ['a leaf twice', (file) => file.copy(file, entry(1), entry(2), entry(2) + 4), /^page \d+ is used twice$/],
     ['another page', (file) => file.writeUInt32LE(9, leaf), /^page \d+ is damaged$/],
     ['a page beyond the end', (file) => file.writeUInt32LE(1e6, entry(1)), /^it has no page 1000000$/],
+    [
+      'a page whose last 32 bits are right',
+      (file) => file.writeUInt16LE(1, entry(1) + 4),
+      /^it has no page 4294\d{6}$/,
+    ],
     ['a leaf too few levels down', (file) => file.writeUInt16LE(3, tree + 6), /^page \d+ is damaged$/],
     ['no level', (file) => file.writeUInt16LE(0, tree + 6), /^the depth of a tree is damaged$/],
     [
