@@ -126,17 +126,16 @@ export class NatsBus implements Bus, LogServers {
     return reportServers(this.#connection, this.#manager, this.#names.logStream, nowMs);
   }
 
-  async keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport> {
-    const report = await keepLogLeaderApart(
+  keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport> {
+    return keepLogLeaderApart(
       this.#connection,
       this.#manager,
       this.#names.logStream,
+      this.#log,
       this.#leadChoice,
       nowMs,
       damaged,
     );
-    if (report.moved) this.#log.leadMoved();
-    return report;
   }
 
   logLead(): Promise<LogLead> {
@@ -147,10 +146,8 @@ export class NatsBus implements Bus, LogServers {
     return this.#log.leadersRecord(sequence);
   }
 
-  async moveLogLead(damaged: Damaged): Promise<string | undefined> {
-    const to = await moveLogLead(this.#connection, this.#manager, this.#names.logStream, damaged);
-    if (to !== undefined) this.#log.leadMoved();
-    return to;
+  moveLogLead(damaged: Damaged): Promise<string | undefined> {
+    return moveLogLead(this.#connection, this.#manager, this.#names.logStream, this.#log, damaged);
   }
 
   serverDisks(): Promise<readonly ServerDisk[]> {

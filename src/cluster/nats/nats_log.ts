@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   JetStreamApiError,
   type JetStreamManager,
@@ -13,6 +14,9 @@ import { type Names, SUBJECT_WORD } from './nats_options.js';
 const APPEND_MS_MAX = 2_000;
 /** The time limit of a request about the log. A request that the servers lose, because the log's lead moves, is repeated soon. */
 const ASK_MS_MAX = 800;
+/** The longest wait for the answer to a write before the log's lead moves, and the longest time for which writes wait for the move. */
+const ANSWERED_MS_MAX = 300;
+const MOVE_MS_MAX = 1_000;
 const READ_RECORDS_MAX = 2_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
 
@@ -33,8 +37,10 @@ export class Log {
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #idStart: number;
-  /** The functions that end the waits for the answers to writes. */
-  readonly #waits = new Set<(error: Error) => void>();
+  /** The unanswered writes, by the function that ends the wait for the answer. */
+  readonly #waits = new Map<(error: Error) => void, Promise<Msg>>();
+  /** The move of the log's lead that is in progress. It never rejects. */
+  #move: Promise<void> | undefined;
 
   constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
     this.#connection = connection;
@@ -46,15 +52,28 @@ export class Log {
   async append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
     if (!SUBJECT_WORD.test(id))
       throw new RangeError('the ID of a record has other characters than letters, digits, _ and -');
+    if (this.#move !== undefined) await this.#move;
     return (await this.#write(after, id, bytes)) ?? (await this.#explainRefusal(after, id, bytes));
   }
 
   /**
-   * Ends the waits for the answers to writes, because another server leads the log now, and the earlier leader may never answer. The outcome
-   * of these writes is unknown.
+   * Moves the log's lead to another server between two writes. The servers drop a write that arrives during the move, and then do not
+   * accept the same write for about half a second. A write that is still unanswered after the move has an unknown outcome.
    */
-  leadMoved(): void {
-    for (const end of this.#waits) end(new Error("the log's lead was moved before the answer"));
+  async moveLead(move: () => Promise<void>): Promise<void> {
+    const answered = Promise.allSettled(this.#waits.values());
+    const moved = Promise.race([answered, wait(ANSWERED_MS_MAX, undefined, { ref: false })])
+      .then(move)
+      .then(() => {
+        for (const end of this.#waits.keys()) end(new Error("the log's lead was moved before the answer"));
+      });
+    const held = Promise.race([moved.catch(() => {}), wait(MOVE_MS_MAX, undefined, { ref: false })]);
+    this.#move = held;
+    try {
+      await moved;
+    } finally {
+      if (this.#move === held) this.#move = undefined;
+    }
   }
 
   async extent(): Promise<LogExtent> {
@@ -105,7 +124,7 @@ export class Log {
 
   #untilMoved(answer: Promise<Msg>): Promise<Msg> {
     return new Promise((resolve, reject) => {
-      this.#waits.add(reject);
+      this.#waits.set(reject, answer);
       answer.then(resolve, reject).finally(() => this.#waits.delete(reject));
     });
   }

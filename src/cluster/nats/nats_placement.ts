@@ -3,6 +3,7 @@ import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import { type Damaged, LogGone, type LogLead, type ServerReport } from '../log/log_servers.js';
 import type { LeadChoice } from './lead_choice.js';
 import type { BusConnection } from './nats_connection.js';
+import type { Log } from './nats_log.js';
 import { isCode, STREAM_NOT_FOUND } from './nats_streams.js';
 
 const MOVE_MS_MAX = 5_000;
@@ -12,6 +13,9 @@ const MOVED_WAIT_MS = 20;
 const MOVED_LOOKS_MAX = 20;
 const NS_PER_MS = 1_000_000;
 const NO_LEADER = 'no server leads the log';
+
+/** The log, whose writes wait while its lead moves. */
+type LogWrites = Pick<Log, 'moveLead'>;
 
 /**
  * Returns the current state of the servers.
@@ -37,6 +41,7 @@ export async function keepLogLeaderApart(
   connection: BusConnection,
   manager: JetStreamManager,
   stream: string,
+  log: LogWrites,
   choice: LeadChoice,
   nowMs: () => number,
   damaged: Damaged,
@@ -50,7 +55,7 @@ export async function keepLogLeaderApart(
   }));
   const to = choice.next({ leader: logLeader, ownServer, others }, damaged, performance.now());
   if (to === undefined) return report;
-  await move(connection, stream, to);
+  await log.moveLead(() => move(connection, stream, to));
   return { ...report, logLeader: to, moved: true };
 }
 
@@ -79,11 +84,12 @@ export async function moveLogLead(
   connection: BusConnection,
   manager: JetStreamManager,
   stream: string,
+  log: LogWrites,
   damaged: Damaged,
 ): Promise<string | undefined> {
   const whole = otherCopies(await manager.streams.info(stream)).filter((server) => !damaged.has(server));
   const to = whole.find((server) => server !== connection.server) ?? whole[0];
-  if (to !== undefined) await move(connection, stream, to);
+  if (to !== undefined) await log.moveLead(() => move(connection, stream, to));
   return to;
 }
 
