@@ -21,8 +21,8 @@ export class SignedBlock {
   readonly #binaryBytes: number[] = [];
   /** The bytes of {@link pairs}. */
   #bytes = new Uint8Array(0);
-  /** The last finished frame. Most frames have the same offsets as the previous frame, so this view is used again. */
-  #frame: Uint8Array = new Uint8Array(0);
+  /** The finished frames. A block is filled with frames of the same lengths again and again, so the views are used again. */
+  #frames: Uint8Array[] = [];
 
   /** Adds a JSON frame without signature and body. @returns the offset in {@link pairs} of the body's digits */
   add(bodyBytes: number): number {
@@ -70,10 +70,11 @@ export class SignedBlock {
         pairs[signatureAt + i] = HEX_OF_BYTE[signatures[from + i]!]!;
     }
     const length = binaryBytes > 0 ? binaryBytes : 2 * (this.#ends[frame]! - start);
-    const { buffer, byteOffset, byteLength } = this.#frame;
-    if (buffer !== pairs.buffer || byteOffset !== at || byteLength !== length)
-      this.#frame = new Uint8Array(pairs.buffer, at, length);
-    return this.#frame;
+    const last = this.#frames[frame];
+    if (last !== undefined && last.byteOffset === at && last.length === length) return last;
+    const view = new Uint8Array(pairs.buffer, at, length);
+    this.#frames[frame] = view;
+    return view;
   }
 
   /** Removes all frames. */
@@ -82,8 +83,6 @@ export class SignedBlock {
     this.#binaryBytes.length = 0;
     if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
     this.#hold(new Uint16Array(0));
-    // The view would keep the old memory alive.
-    this.#frame = new Uint8Array(0);
   }
 
   #startOf(frame: number): number {
@@ -99,6 +98,8 @@ export class SignedBlock {
   #hold(pairs: Uint16Array<ArrayBuffer>): void {
     this.pairs = pairs;
     this.#bytes = new Uint8Array(pairs.buffer);
+    // The views are of the old memory, and would keep it alive.
+    this.#frames = [];
   }
 }
 

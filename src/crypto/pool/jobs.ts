@@ -53,6 +53,7 @@ export function createCryptoJobs(digitBits?: DigitBits): CryptoJobs {
   const starkVerifier = new StarkVerifier(pedersen);
   const signed = new Uint8Array(EVM_SIGNATURE_BYTES);
   const signedRS = signed.subarray(0, RECOVERY_AT);
+  const oneDigest = new Uint8Array(KECCAK256_BYTES);
 
   function signOneEvm(digest: Uint8Array, key: Uint8Array): Uint8Array {
     signed[RECOVERY_AT] = secp256k1.sign(digest, key, signedRS).recovery;
@@ -69,10 +70,12 @@ export function createCryptoJobs(digitBits?: DigitBits): CryptoJobs {
     },
     signEvm(digests, key) {
       const count = digests.length / KECCAK256_BYTES;
-      const signatures = new Uint8Array(count * EVM_SIGNATURE_BYTES);
+      // A few signatures come from Node's pool of memory, which takes much less time than memory of their own.
+      const signatures = Buffer.allocUnsafe(count * EVM_SIGNATURE_BYTES);
       for (let i = 0; i < count; i++) {
-        const digest = digests.subarray(i * KECCAK256_BYTES, (i + 1) * KECCAK256_BYTES);
-        signatures.set(signOneEvm(digest, key), i * EVM_SIGNATURE_BYTES);
+        // Copying takes less time than a view of each digest.
+        for (let at = 0; at < KECCAK256_BYTES; at++) oneDigest[at] = digests[i * KECCAK256_BYTES + at]!;
+        signatures.set(signOneEvm(oneDigest, key), i * EVM_SIGNATURE_BYTES);
       }
       return signatures;
     },
