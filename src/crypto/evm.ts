@@ -84,6 +84,16 @@ function symbolHash(symbol: string): Uint8Array {
  * @returns 32 new bytes.
  */
 export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
+  return Buffer.from(writtenAggregateHash(aggregate));
+}
+
+/** Returns whether `hash32` is the {@link evmAggregateHash} of an aggregate. */
+export function isEvmAggregateHash(hash32: Uint8Array, aggregate: EvmAggregate): boolean {
+  return writtenAggregateHash(aggregate).equals(hash32);
+}
+
+/** @returns the digest, which is valid until the next hash */
+function writtenAggregateHash(aggregate: EvmAggregate): Buffer {
   const hash = symbolHash(aggregate.symbol);
   keccakRoom.set(aggregate.address);
   keccakRoom.set(hash, 20);
@@ -91,7 +101,7 @@ export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
   writeWord(aggregate.price, 84);
   keccakRoom.set(aggregate.merkleRoot, 116);
   keccakRoom.set(aggregate.checksum, 148);
-  return Buffer.from(hashWritten(180));
+  return hashWritten(180);
 }
 
 /**

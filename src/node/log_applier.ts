@@ -104,15 +104,16 @@ export class LogApplier {
 
   #applyEntries(entries: readonly LogEntry[]): void {
     const { store, publicLog, keepsInputs } = this.#options;
-    for (const { publisherKey, publicLog: kind, bytes, ...name } of entries) {
+    for (const entry of entries) {
+      const { publisherKey, publicLog: kind, bytes } = entry;
       if (publisherKey !== undefined && !keepsInputs) continue;
       // The bytes are copied, because they are kept longer than the record, which is much larger.
       const own = new Uint8Array(bytes);
       if (kind !== undefined) {
         publicLog?.follow(kind, own);
         if (kind === 'head' && (publicLog === undefined || !keepsInputs)) this.#noteHead(own);
-      } else if (publisherKey === undefined) this.#record(name, own);
-      else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
+      } else if (publisherKey === undefined) this.#record(entry, own);
+      else store.recordInput(entry, Buffer.from(publisherKey), openAcceptedInput(own));
     }
   }
 
@@ -122,8 +123,9 @@ export class LogApplier {
     void signedSizes(this.#options.store.marks).write(origin, size);
   }
 
-  #record(name: AssetName, bytes: Uint8Array): void {
+  #record({ symbol, signatureType }: AssetName, bytes: Uint8Array): void {
     const { store, past, source, catalogue, onMinuteClosed } = this.#options;
+    const name = { symbol, signatureType };
     const asset = catalogue().placedAsset(name) ?? name;
     const newest = store.newest(asset);
     const holding = openHolding(bytes, asset.symbol, newest);

@@ -1,4 +1,4 @@
-import { evmAggregateHash, evmPriceHash } from '../crypto/evm.js';
+import { type EvmAggregate, evmAggregateHash, evmPriceHash, isEvmAggregateHash } from '../crypto/evm.js';
 import { parseHex } from '../model/hex.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
@@ -25,6 +25,17 @@ let lastTexts:
  * @param checksumText the checksum of the algorithm, in hex
  */
 export function derivedAggregateHash(aggregate: HashedAggregate, checksumText: string): Buffer | undefined {
+  const hashed = hashedFields(aggregate, checksumText);
+  return hashed && evmAggregateHash(hashed);
+}
+
+/** Returns whether an aggregate has the hash that {@link derivedAggregateHash} computes. */
+export function hasDerivedHash(aggregate: SignedAggregate, checksumText: string): boolean {
+  const hashed = hashedFields(aggregate, checksumText);
+  return hashed !== undefined && isEvmAggregateHash(aggregate.msgHash, hashed);
+}
+
+function hashedFields(aggregate: HashedAggregate, checksumText: string): EvmAggregate | undefined {
   if (aggregate.signatureType !== 'evm') return undefined;
   const { publicKey, symbol, signedAtNs, price, merkleRoot } = aggregate;
   if (lastTexts?.publicKey !== publicKey || lastTexts.checksumText !== checksumText) {
@@ -33,7 +44,7 @@ export function derivedAggregateHash(aggregate: HashedAggregate, checksumText: s
     lastTexts = { publicKey, checksumText, address, checksum: Buffer.from(checksumText, 'hex') };
   }
   const { address, checksum } = lastTexts;
-  return evmAggregateHash({ address, symbol, signedAtNs, price, merkleRoot, checksum });
+  return { address, symbol, signedAtNs, price, merkleRoot, checksum };
 }
 
 /** Computes the `msg_hash` of a publisher's EVM price, which is therefore not stored. */

@@ -2,7 +2,7 @@ import type { AssetName } from '../model/asset_map.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { WORD_BYTES } from '../wire/signatures.js';
-import { derivedAggregateHash } from './derived_hash.js';
+import { hasDerivedHash } from './derived_hash.js';
 import type { KeptEntry, PricedEntry, ShownFacts } from './kept_entry.js';
 import { InputReader, InputWriter } from './kept_inputs.js';
 import { PackedReader, PackedWriter, type TextList } from './packed_bytes.js';
@@ -81,8 +81,7 @@ export class BlockWriter {
     const { v, msgHash } = aggregate;
     const lastFact = this.#lastFact?.number;
     const fact = this.#factOf(aggregate, shown);
-    const derived = derivedAggregateHash(aggregate, shown.checksum);
-    const hasHash = derived === undefined || !derived.equals(msgHash);
+    const hasHash = !hasDerivedHash(aggregate, shown.checksum);
     out.byte(
       carried |
         (aggregate.trigger === 'delta' ? IS_DELTA : 0) |

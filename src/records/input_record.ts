@@ -2,8 +2,8 @@ import { type Price, parsePrice, writePrice } from '../model/price.js';
 import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { PRICE_BYTES } from '../wire/quantized_price.js';
+import { TableReader } from '../wire/table_reader.js';
 import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
-import { TableReader } from './table_reader.js';
 import { TableWriter } from './table_writer.js';
 
 /**

@@ -3,11 +3,11 @@ import type { AggregationType } from '../model/asset.js';
 import type { Price } from '../model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import { TableReader } from '../wire/table_reader.js';
 import type { CandleValues } from './candle_block.js';
 import { AggregateRecord, Algorithm, Cause, SecondRecord, Signature, State } from './generated/record.js';
 import { encodeInput, encodePrice, openInput } from './input_record.js';
 import { packText, unpackText } from './packed_text.js';
-import { TableReader } from './table_reader.js';
 
 /**
  * The state of an asset since `timeNs`. `priced`: the asset has an aggregate. `ended`: it has no price. `gap`: the store dropped the record

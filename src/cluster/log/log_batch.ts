@@ -1,8 +1,9 @@
-import { Builder, type ByteBuffer, type Offset } from 'flatbuffers';
+import { Builder, type Offset } from 'flatbuffers';
 import type { AssetName } from '../../model/asset_map.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { TableReader } from '../../wire/table_reader.js';
 import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable, PublicLogEntry } from '../generated/wire.js';
-import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
+import { exactNumber, readMessage, UnreadableMessage } from '../unreadable.js';
 
 /** The version of all records and messages between nodes. A node that finds a greater version in the log stops. */
 export const WIRE_VERSION = 3;
@@ -100,24 +101,36 @@ export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBa
  * @throws NewerVersion when a newer release wrote the batch
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
-  return readMessage('record of the log', bytes, (buffer) => {
-    const table = LogBatchTable.getRootAsLogBatch(buffer);
-    checkVersion(table.wireVersion());
-    const claim = table.claim();
-    const count = countInside(buffer, table.entriesLength(), 4);
-    const publicCount = countInside(buffer, table.publicLogLength(), 4);
+  return readMessage('record of the log', bytes, () => {
+    const table = TableReader.rootOf(bytes, 0);
+    checkVersion(table.uint16(BATCH.wireVersion));
+    const claim = table.table(BATCH.claim);
     return {
-      epoch: exactNumber(table.epoch()),
-      sequence: exactNumber(table.sequence()),
-      after: table.after() ?? '',
-      claim: claim === null ? undefined : readClaim(buffer, claim),
+      epoch: exactNumber(table.uint64(BATCH.epoch)),
+      sequence: exactNumber(table.uint64(BATCH.sequence)),
+      after: table.text(BATCH.after) ?? '',
+      claim: claim && readClaim(claim),
       entries: [
-        ...Array.from({ length: count }, (_, i) => readEntry(buffer, table.entries(i)!)),
-        ...Array.from({ length: publicCount }, (_, i) => readPublicLog(buffer, table.publicLog(i)!)),
+        ...table.tables(BATCH.entries).map(readEntry),
+        ...table.tables(BATCH.publicLog).map(readPublicLog),
       ],
     };
   });
 }
+
+/** The indexes of the fields in wire.fbs. */
+const BATCH = {
+  wireVersion: 0,
+  epoch: 1,
+  sequence: 2,
+  after: 3,
+  claim: 4,
+  entries: 5,
+  publicLog: 6,
+} as const;
+const ENTRY = { symbol: 0, signature: 1, publisherKey: 2, bytes: 3 } as const;
+const PUBLIC_LOG = { kind: 0, bytes: 1 } as const;
+const CLAIM = { node: 0, name: 1, run: 2, configHash: 3, resign: 4, attempt: 5 } as const;
 
 function checkVersion(version: number): void {
   if (version > WIRE_VERSION)
@@ -152,23 +165,28 @@ function buildPublicLog(entries: readonly LogEntry[]): Offset {
   return LogBatchTable.createPublicLogVector(builder, places);
 }
 
-function readPublicLog(buffer: ByteBuffer, entry: PublicLogEntry): LogEntry {
-  const publicLog = PUBLIC_LOG_KINDS[entry.kind()];
+function readPublicLog(entry: TableReader): LogEntry {
+  const publicLog = PUBLIC_LOG_KINDS[entry.uint8(PUBLIC_LOG.kind)];
   if (publicLog === undefined) throw new UnreadableMessage('an entry of the public log has an unknown kind');
-  return { symbol: '', signatureType: 'evm', publicLog, bytes: fieldInside(buffer, entry.bytesArray()) };
+  return { symbol: '', signatureType: 'evm', publicLog, bytes: bytesOf(entry, PUBLIC_LOG.bytes) };
 }
 
-function readEntry(buffer: ByteBuffer, entry: Entry): LogEntry {
-  const signatureType = SIGNATURE_TYPES[entry.signature()];
-  const symbol = entry.symbol();
-  if (signatureType === undefined || symbol === null) throw new UnreadableMessage('an entry names no asset');
-  const key = entry.publisherKeyArray();
+function readEntry(entry: TableReader): LogEntry {
+  const signatureType = SIGNATURE_TYPES[entry.uint8(ENTRY.signature)];
+  const symbol = entry.text(ENTRY.symbol);
+  if (signatureType === undefined || symbol === undefined)
+    throw new UnreadableMessage('an entry names no asset');
   return {
     symbol,
     signatureType,
-    publisherKey: key === null ? undefined : fieldInside(buffer, key),
-    bytes: fieldInside(buffer, entry.bytesArray()),
+    publisherKey: entry.bytes(ENTRY.publisherKey),
+    bytes: bytesOf(entry, ENTRY.bytes),
   };
+}
+
+/** Returns the bytes of a field without a copy; an empty array when the table does not have the field. */
+function bytesOf(table: TableReader, field: number): Uint8Array {
+  return table.bytes(field) ?? new Uint8Array(0);
 }
 
 function buildClaim({ node, name, run, attempt, configHash, resign }: Claim): Offset {
@@ -178,13 +196,13 @@ function buildClaim({ node, name, run, attempt, configHash, resign }: Claim): Of
   return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign, attempt);
 }
 
-function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
+function readClaim(claim: TableReader): Claim {
   return {
-    node: claim.node(),
-    name: claim.name() ?? '',
-    run: claim.run() ?? '',
-    attempt: claim.attempt(),
-    configHash: fieldInside(buffer, claim.configHashArray()),
-    resign: claim.resign(),
+    node: claim.uint16(CLAIM.node),
+    name: claim.text(CLAIM.name) ?? '',
+    run: claim.text(CLAIM.run) ?? '',
+    attempt: claim.uint32(CLAIM.attempt),
+    configHash: bytesOf(claim, CLAIM.configHash),
+    resign: claim.uint8(CLAIM.resign) !== 0,
   };
 }

@@ -40,6 +40,16 @@ export class TableReader {
     return at === 0 ? 0 : this.#view.getUint32(at, true);
   }
 
+  uint16(field: number): number {
+    const at = this.#placeOf(field);
+    return at === 0 ? 0 : this.#view.getUint16(at, true);
+  }
+
+  uint64(field: number): bigint {
+    const at = this.#placeOf(field);
+    return at === 0 ? 0n : this.#view.getBigUint64(at, true);
+  }
+
   int64(field: number): bigint {
     const at = this.#placeOf(field);
     return at === 0 ? 0n : this.#view.getBigInt64(at, true);
@@ -52,29 +62,45 @@ export class TableReader {
 
   /** Returns the number of a vector of 16 bytes, in big-endian two's complement; `undefined` for an absent vector. */
   int128(field: number): bigint | undefined {
-    const length = this.length(field);
-    if (length === undefined) return undefined;
-    if (length !== INT128_BYTES) throw new RangeError('a number of the record has a wrong size');
-    const start = this.#vectorAt(this.#placeOf(field)) + 4;
-    return (this.#view.getBigInt64(start) << 64n) | this.#view.getBigUint64(start + 8);
+    const at = this.#placeOf(field);
+    if (at === 0) return undefined;
+    const vector = this.#pointedFrom(at);
+    if (this.#lengthOf(vector) !== INT128_BYTES)
+      throw new RangeError('a number of the record has a wrong size');
+    return (this.#view.getBigInt64(vector + 4) << 64n) | this.#view.getBigUint64(vector + 12);
   }
 
   /** Returns the number of bytes in a vector; `undefined` for an absent vector. */
   length(field: number): number | undefined {
     const at = this.#placeOf(field);
-    if (at === 0) return undefined;
-    const vector = this.#vectorAt(at);
-    const length = this.#view.getUint32(vector, true);
-    if (vector + 4 + length > this.#bytes.length) throw new RangeError('a field ends outside of the record');
-    return length;
+    return at === 0 ? undefined : this.#lengthOf(this.#pointedFrom(at));
   }
 
   /** Returns the bytes of a vector, which share memory with the buffer; `undefined` for an absent vector. */
   bytes(field: number): Uint8Array | undefined {
-    const length = this.length(field);
-    if (length === undefined) return undefined;
-    const start = this.#vectorAt(this.#placeOf(field)) + 4;
-    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + start, length);
+    const at = this.#placeOf(field);
+    if (at === 0) return undefined;
+    const vector = this.#pointedFrom(at);
+    const length = this.#lengthOf(vector);
+    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + vector + 4, length);
+  }
+
+  /** Returns a text; `undefined` for an absent text. */
+  text(field: number): string | undefined {
+    const bytes = this.bytes(field);
+    return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  }
+
+  /** Returns the tables of a vector; none for an absent vector. */
+  tables(field: number): TableReader[] {
+    const at = this.#placeOf(field);
+    if (at === 0) return [];
+    const vector = this.#pointedFrom(at);
+    const count = this.#view.getUint32(vector, true);
+    const first = vector + 4;
+    if (first + 4 * count > this.#bytes.length) throw new RangeError('a list ends outside of the record');
+    const pointer = (index: number) => this.#pointedFrom(first + 4 * index);
+    return Array.from({ length: count }, (_, i) => new TableReader(this.#bytes, this.#view, pointer(i)));
   }
 
   /** Returns a table inside this table; `undefined` for an absent table. */
@@ -93,7 +119,13 @@ export class TableReader {
     return offset === 0 ? 0 : this.#table + offset;
   }
 
-  #vectorAt(at: number): number {
+  #pointedFrom(at: number): number {
     return at + this.#view.getUint32(at, true);
+  }
+
+  #lengthOf(vector: number): number {
+    const length = this.#view.getUint32(vector, true);
+    if (vector + 4 + length > this.#bytes.length) throw new RangeError('a field ends outside of the record');
+    return length;
   }
 }
