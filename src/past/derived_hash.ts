@@ -47,12 +47,17 @@ function hashedFields(aggregate: HashedAggregate, checksumText: string): EvmAggr
   return { address, symbol, signedAtNs, price, merkleRoot, checksum };
 }
 
+/** The address of the last publisher. The inputs of a publisher often follow each other. */
+let lastPublisher: { readonly publisherKey: string; readonly address: Buffer | undefined } | undefined;
+
 /** Computes the `msg_hash` of a publisher's EVM price, which is therefore not stored. */
 export function derivedInputHash(
   publisherKey: string,
   externalAssetId: string,
   { timestampNs, price }: Pick<PublisherPrice, 'timestampNs' | 'price'>,
 ): Buffer | undefined {
-  const address = parseHex(publisherKey, PUBLIC_KEY_BYTES.evm);
+  if (lastPublisher?.publisherKey !== publisherKey)
+    lastPublisher = { publisherKey, address: parseHex(publisherKey, PUBLIC_KEY_BYTES.evm) };
+  const { address } = lastPublisher;
   return address && evmPriceHash(address, externalAssetId, timestampNs, price);
 }

@@ -214,7 +214,7 @@ function readAggregate(
     timestampNs: record.int64(AGGREGATE.timestampNs) as TimeNs,
     signedAtNs: record.int64(AGGREGATE.signedAtNs) as TimeNs,
     signatureType: record.uint8(AGGREGATE.signature) === Signature.Evm ? 'evm' : 'stark',
-    publicKey: unpackText(bytes(AGGREGATE.publicKey)),
+    publicKey: readPublicKey(bytes(AGGREGATE.publicKey)),
     msgHash: bytes(AGGREGATE.msgHash),
     r: bytes(AGGREGATE.r),
     s: bytes(AGGREGATE.s),
@@ -223,6 +223,15 @@ function readAggregate(
     algorithm: ALGORITHM_NAMES[record.uint8(AGGREGATE.algorithm)]!,
     inputs: readInputs(bytes(AGGREGATE.inputs), known),
   };
+}
+
+/** The last public key. Successive aggregates have the same, and share its text. */
+let lastKey = { packed: new Uint8Array(0), text: '' };
+
+function readPublicKey(packed: Uint8Array): string {
+  if (Buffer.compare(lastKey.packed, packed) !== 0)
+    lastKey = { packed: packed.slice(), text: unpackText(packed) };
+  return lastKey.text;
 }
 
 /** @returns `known` when all inputs are equal to the known inputs */

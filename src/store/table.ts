@@ -181,7 +181,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
       const payload = this.#codec.encode(change.value);
       change.start = end;
       end += wrappedBytes(payload);
-      if (end > this.#records.length) this.#records = Buffer.concat([this.#records], 2 * end);
+      if (end > this.#records.length) this.#records = grown(this.#records, change.start, 2 * end);
       change.end = end;
       wrapRecord(keyText, payload, this.#records.subarray(change.start, end));
     }
@@ -227,6 +227,13 @@ interface Change<Value> {
 
 /** The largest amount of memory for records that a table keeps between commits. */
 const RECORDS_KEPT_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Returns larger memory with the first `used` bytes. The rest is not cleared, which would take longer than the copy. */
+function grown(memory: Buffer, used: number, length: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(length);
+  larger.set(memory.subarray(0, used));
+  return larger;
+}
 
 function damageOf(keyText: string, wrapped: Buffer): string | undefined {
   try {

@@ -87,3 +87,12 @@ test('bytes that are not a record do not open', async (t) => {
   );
   t.throws(() => openHolding(priced, SYMBOL).aggregate, /lacks a field/);
 });
+
+test('successive records of different keys have their own keys', async (t) => {
+  const keys = ['0xC4a02e7D370402F4aFC36032076B05e74FF81786', '0x00ab', '0x00ab', '0xab', '0x1'];
+  const records = keys.map((publicKey) => new Uint8Array(encodeHolding(holdingOf(INPUTS, { publicKey }))));
+  t.same(
+    records.map((bytes) => openHolding(bytes, SYMBOL).aggregate?.publicKey),
+    keys,
+  );
+});
