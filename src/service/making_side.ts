@@ -40,6 +40,12 @@ interface MakingSideParts {
   readonly source: FeedSource;
 }
 
+/**
+ * The delay of work that a start leaves for later: reading the logs of the last process and loading the pool of a cluster's node, unless a
+ * price needs them earlier, and the housekeeping of the store. Meanwhile, readers reconnect.
+ */
+export const LATER_MS = 1_000;
+
 /** Opens all parts of a service except its sockets. @throws Error whose message is one sentence */
 export async function openMakingSide(prepared: Prepared, options: ServiceOptions): Promise<MakingSide> {
   const { port, threads, loaded } = prepared;
@@ -66,6 +72,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       dir,
       reserveBytes,
       clock,
+      laterMs: LATER_MS,
       takeOver,
       onProgress,
       logger,

@@ -10,7 +10,7 @@ import { loadThread } from '../edge/threads/loaded_thread.js';
 import { Reloads } from '../metrics/reloads.js';
 import { certificateEndSeconds } from '../server/uws/certificate_end.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
-import { type MakingSide, openMakingSide } from './making_side.js';
+import { LATER_MS, type MakingSide, openMakingSide } from './making_side.js';
 import { logKeyChange } from './open_public_log.js';
 import { type OperatorSide, type OperatorSideOptions, openOperatorSide } from './operator_side.js';
 import type { Prepared, ServiceOptions } from './service_options.js';
@@ -59,11 +59,6 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
-/**
- * The delay of work that a start leaves for later, unless a price needs the work earlier: reading the logs of the last process, and loading
- * the pool of a cluster's node. Meanwhile, readers reconnect.
- */
-const LATER_MS = 1_000;
 /** The longest time for which the service keeps the folder while it finishes verifying updates. */
 const VERDICTS_MS_MAX = 1_000;
 

@@ -6,8 +6,6 @@ import type { Key, StoredRecord, Table } from './table.js';
 export const SMALL_RECORDS = 8_000;
 /** The largest time of the check before the use of a small folder. */
 const FIRST_MS = 50;
-/** The time until the first turn. The check of a large folder leaves the start of the service its time. */
-const WAIT_MS = 1_000;
 /** The number of records between two reads of the clock. */
 const RECORDS_AT_ONCE = 100;
 /** The time of a turn of the check on the thread. */
@@ -27,11 +25,12 @@ export interface RecordCheck {
  * the record, and would return nothing or an older record. The check of a large folder takes seconds: 6 µs a record. So this check
  * runs in short turns while the service works.
  * @param onDamage called when the first damaged record is found, with the reason; the check then ends
+ * @param laterMs the time until the first turn for a large folder
  */
 export function checkRecords(
   tables: OpenTables,
   onDamage: (reason: string) => void,
-  waitMs = WAIT_MS,
+  laterMs = 0,
 ): RecordCheck {
   const all: readonly Table<unknown>[] = Object.values(tables);
   const isSmall = all.reduce((sum, { recordCount }) => sum + recordCount, 0) <= SMALL_RECORDS;
@@ -49,7 +48,7 @@ export function checkRecords(
   };
   async function inTurns(): Promise<void> {
     if (isSmall && endsWithin(FIRST_MS)) return;
-    await setTimeout(waitMs, undefined, { ref: false });
+    await setTimeout(laterMs, undefined, { ref: false });
     await new Promise<void>((resolve) => {
       const timer = setInterval(() => {
         if (!isStopped && !endsWithin(TURN_MS)) return;

@@ -43,6 +43,8 @@ export interface StoreOptions extends FolderOptions, JournalOptions {
   /** The retention time of candles. The store deletes whole days, some time after their retention time has passed. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
+  /** The delay of the check of a large folder, and of the removal of old records. A start then has this time. The default is 0. */
+  readonly laterMs?: number;
 }
 
 /**
@@ -85,6 +87,8 @@ export class Store implements StoreReader {
   readonly #check: RecordCheck | undefined;
   #configured: ReadonlyMap<string, AssetName>;
   #candleRetentionMs: number;
+  /** The time of the first housekeeping, as a time of `performance`. */
+  readonly #housekeepingMs: number;
   #commit: Commit = { cutoffs: { second: 0, day: 0 }, sealed: [] };
   #written: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -94,6 +98,7 @@ export class Store implements StoreReader {
     this.#folder = folder;
     this.#clock = options.clock;
     this.#candleRetentionMs = options.candleRetentionMs;
+    this.#housekeepingMs = performance.now() + (options.laterMs ?? 0);
     this.#journal = new Journal(folder, options);
     this.#tables = openTables(this.#journal);
     this.#recordKeys = new RecordKeys(symbolsOfStarkAssets(this.#tables.inputs));
@@ -110,7 +115,7 @@ export class Store implements StoreReader {
     // The check begins last, because nothing would stop the check if a later step failed.
     this.#check = folder.isHandedOver
       ? undefined
-      : checkRecords(this.#tables, (reason) => this.#damage.notice(reason));
+      : checkRecords(this.#tables, (reason) => this.#damage.notice(reason), options.laterMs);
   }
 
   /**
@@ -277,6 +282,7 @@ export class Store implements StoreReader {
   }
 
   #keepHouse(): void {
+    if (performance.now() < this.#housekeepingMs) return;
     const cutoffs = cutoffsAt(this.#clock.nowNs(), this.#candleRetentionMs);
     const sealed = runHousekeeping(this.#seriesIndex.all(), cutoffs, this.#tables, ({ message }) =>
       this.#damage.notice(message),

@@ -33,7 +33,7 @@ test('the check of a large folder continues in turns, and finds the damage at th
   // The timer of the check does not keep the process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
-  const check = checkRecords(tablesOf(damages, 20), (reason) => found.push(reason), 0);
+  const check = checkRecords(tablesOf(damages, 20), (reason) => found.push(reason));
   t.same(found, [], 'the folder is used before the end of the check');
   await check.ended;
   t.same(found, ['a late one is damaged']);
@@ -44,7 +44,7 @@ test('a large folder is used before its check begins', async (t) => {
   const found: string[] = [];
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
-  const check = checkRecords(tablesOf(damages, 0), (reason) => found.push(reason), 0);
+  const check = checkRecords(tablesOf(damages, 0), (reason) => found.push(reason));
   t.same(found, []);
   await check.ended;
   t.same(found, ['damaged']);
@@ -60,7 +60,6 @@ test('a stopped check ends', async (t) => {
       20,
     ),
     (reason) => found.push(reason),
-    0,
   );
   check.stop();
   await check.ended;

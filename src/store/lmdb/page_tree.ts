@@ -224,7 +224,7 @@ class TreeWalk {
     // A list may have more room than its entries need, because lmdb reserves more.
     if (count < 0 || 8 * (count + 1) > list.length) throw new Damage('a list of free pages is damaged');
     for (let at = 8; at <= 8 * count; at += 8) {
-      const page = Number(list.readBigInt64LE(at));
+      const page = list.readInt32LE(at + 4) * 2 ** 32 + list.readUInt32LE(at);
       if (Math.abs(page) >= this.#used.length)
         throw new Damage(`it has no page ${page}, which counts as free`);
       if (page > 0) this.#freePages.push(page);
