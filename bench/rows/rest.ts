@@ -57,10 +57,10 @@ export const rest: Row = {
     'A bound that the bare route itself misses in the same run becomes the share of the bare route that its own line asks for.',
   limit:
     'By a profile (`perf`) the kernel’s reading and writing of a socket is three fifths of an answer, and it costs all the same: see the bare ' +
-    'route of uWebSockets.js, the lines at the end. For 1 asset the service takes 2 µs more than the bare route (7.4 and 5.4 µs, medians of 11 turns with `wrk` on a busy machine). ' +
-    'With each part left out in turn, 0.5 µs are `tryEnd`, which returns an array; with `end` instead, answers that nobody reads would fill the memory. 0.35 are the calls that read two headers, ' +
-    '0.2 the rate limit, 0.14 the clock and the counts, 0.1 the look for the answer and 0.1 the token. The kernel takes 0.8 µs more to wake the client, which waits more often for a ' +
-    'slower server. ' +
+    'route of uWebSockets.js, the lines at the end. For 1 asset the service takes 1.2 µs more than the bare route (7.2 and 6.0 µs, medians of 21 turns of three processes each on a busy machine). ' +
+    'It was 0.35 µs more while each answer went out by `tryEnd`, which returns an array; now one in about 50 does, chosen at random, to find clients that do not read. ' +
+    'By a sampled profile a quarter of the service’s own time in an answer is the query and the headers, a fifth the calls that write the answer, and a tenth three readings of the clock; ' +
+    'the rest is the token, the rate limit, the look for the answer and the counts, none above a tenth. ' +
     'An answer of 100 assets nginx sends from the page cache without a copy ' +
     '(`sendfile`); with a copy the kernel spends a quarter of the time on it. In some rounds of 100 assets the client, which has a core of its own and ' +
     'is busy, reads an answer in small pieces: the server then has a third of a core, and an answer goes out in many writes, which costs twice as much. ' +
