@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { licencesOf } from './licences.js';
 
 // Bundles the program and the programs of its threads, because Node loads a few large modules in a third of the time of 700 small
@@ -18,17 +18,29 @@ const WITH_FILES = ['koffi', 'lmdb', 'piscina', 'secp256k1', 'uWebSockets.js'];
  */
 const FROM_DIST = 'from-dist:/';
 
-/** The start of each bundle. Packages in CommonJS need `require` for the modules of Node. */
+/** The start of each ES module. Packages in CommonJS need `require` for the modules of Node. */
 const REQUIRE = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url);`;
+
+/** The start of the CommonJS module, which lacks `import.meta.url`. */
+const BUNDLE_URL = `'use strict';
+const bundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 
 /**
  * Bundles the programs into `dist`. Each bundle replaces the compiled module of its program.
  * @param root the project's folder
  * @param programs the paths of the sources from that folder
+ * @param storedProgram the path of the program whose compiled code the service stores. Its bundle is one CommonJS module
  */
-export async function buildPrograms(root: string, programs: readonly string[]): Promise<void> {
-  const bundles = await Promise.all(programs.map((program) => bundle(root, program, programs)));
+export async function buildPrograms(
+  root: string,
+  programs: readonly string[],
+  storedProgram: string,
+): Promise<void> {
+  const bundles = await Promise.all([
+    ...programs.map((program) => bundle(root, program, { programs, ...ES_MODULES })),
+    bundle(root, storedProgram, { programs, ...COMMON_JS }),
+  ]);
   const dist = join(root, 'dist');
   rmSync(join(dist, SHARED), { recursive: true, force: true });
   mkdirSync(join(dist, SHARED), { recursive: true });
@@ -36,15 +48,37 @@ export async function buildPrograms(root: string, programs: readonly string[]): 
   writeFileSync(join(dist, SHARED, 'licences.txt'), licencesOf(root, { inputs }));
   for (const { path, text } of bundles.flatMap(({ outputFiles }) => outputFiles)) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.replaceAll(FROM_DIST, `${relative(dirname(path), dist)}/`));
+    writeFileSync(path, inAscii(text.replaceAll(FROM_DIST, `${relative(dirname(path), dist)}/`)));
   }
 }
+
+/**
+ * Escapes all characters that are not ASCII. V8 keeps a source with such a character in twice the memory. esbuild leaves them only in comments and
+ * regular expressions.
+ */
+function inAscii(text: string): string {
+  return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const ES_MODULES = { format: 'esm', splitting: true, banner: { js: REQUIRE } } satisfies BuildOptions;
+const COMMON_JS = {
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  banner: { js: BUNDLE_URL },
+  define: { 'import.meta.url': 'bundleUrl' },
+  // `import()` in stored code is experimental in Node. `require` loads ES modules too.
+  supported: { 'dynamic-import': false },
+} satisfies BuildOptions;
 
 /**
  * Bundles one program. The programs share no code: code that several programs shared would be split into many small modules, and Node
  * takes 1 ms of CPU time to find and link each module.
  */
-function bundle(root: string, program: string, programs: readonly string[]) {
+function bundle(
+  root: string,
+  program: string,
+  { programs, ...format }: (typeof ES_MODULES | typeof COMMON_JS) & { readonly programs: readonly string[] },
+) {
   return build({
     absWorkingDir: root,
     entryPoints: [program],
@@ -52,16 +86,14 @@ function bundle(root: string, program: string, programs: readonly string[]) {
     outbase: '.',
     chunkNames: `${SHARED}/[name]-[hash]`,
     bundle: true,
-    splitting: true,
     platform: 'node',
-    format: 'esm',
     target: 'node20.19',
     external: WITH_FILES,
-    banner: { js: REQUIRE },
     plugins: [ownPlaces(root), otherPrograms(root, programs), ONE_LANGUAGE],
     metafile: true,
     write: false,
     logLevel: 'warning',
+    ...format,
   });
 }
 

@@ -11,17 +11,17 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDERS = ['src', 'test', 'bench', 'scripts'];
 /** The files on which each output depends. */
 const MAKERS = ['scripts/compile.mjs', 'package-lock.json', 'tsconfig.json'];
-/**
- * The programs that Node runs as processes and threads of the service, and the command `serve`, which must start fast. The bundle of each program replaces its module. */
+/** The programs that Node runs as processes and threads of the service. The bundle of each program replaces its module. */
 const PROGRAMS = [
   'src/cli/main.ts',
-  'src/cli/serve_command.ts',
   'src/cli/demo/simulated_publishers.ts',
   'src/cli/export/export_thread.ts',
   'src/clock/precise_timer_worker.ts',
   'src/crypto/pool/worker.ts',
   'src/edge/threads/thread_main.ts',
 ];
+/** The program that the service loads with its stored code. Its bundle is a CommonJS module, because Node 20 stores no code of others. */
+const STORED_PROGRAM = 'src/cli/serve_main.ts';
 /** The files that a build of the page writes last. */
 const PAGE_OUTPUTS = ['dist/page/manifest.json', 'dist/reference/client.json'];
 
@@ -31,6 +31,7 @@ const stale = sources.filter(
   (file) =>
     /(?<!\.d)\.ts$/.test(file) &&
     !PROGRAMS.includes(file) &&
+    file !== STORED_PROGRAM &&
     changedMs(outputOf(file)) <= Math.max(changedMs(file), madeMs),
 );
 if (stale.length > 0) {
@@ -46,11 +47,12 @@ if (stale.length > 0) {
     logLevel: 'warning',
   });
 }
-const builtMs = Math.min(...PROGRAMS.map((file) => changedMs(outputOf(file))));
+const bundles = [...PROGRAMS.map(outputOf), outputOf(STORED_PROGRAM).replace(/\.js$/, '.cjs')];
+const builtMs = Math.min(...bundles.map(changedMs));
 const bundled = sources.filter((file) => /^(?:src|scripts\/(?:build_programs|licences))/.test(file));
 if (builtMs <= Math.max(...bundled.map(changedMs), madeMs)) {
   const { buildPrograms } = await import('../dist/scripts/build_programs.js');
-  await buildPrograms(ROOT, PROGRAMS);
+  await buildPrograms(ROOT, PROGRAMS, STORED_PROGRAM);
 }
 const pageSources = sources.filter((file) => /^(?:src|scripts)\//.test(file));
 const isPageStale =

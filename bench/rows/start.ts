@@ -27,8 +27,8 @@ export const start: Row = {
     'Then the service with 100 assets is killed with `SIGKILL` and started again. The time is from the kill until a reader, which connects ' +
     'as soon as the port is open, has its first frame with a price. Each figure is the median of five.',
   limit:
-    'A bare Node 20 takes a quarter of the CPU time of a command. Half of the start of `serve` with 100 assets is V8, which compiles the ' +
-    "modules and runs them once; Node 22 keeps the compiled code. The rest is the configuration, the verifier's tables and the worker. With 1 GB " +
+    'A bare Node 20 takes a third to four fifths of the CPU time of a command. `serve` stores its compiled code: only the first start after an ' +
+    "installation compiles the program, which takes 0.15 s more. The rest is the modules' run, the configuration, the verifier's tables and the worker. With 1 GB " +
     'the start reads each page and each key of the folder once, because lmdb follows damaged page numbers without a check.',
   rounds: 1,
   variants: { commands: measureCommands, serve: measureServe, 'many assets': measureManyAssets },

@@ -21,7 +21,7 @@ if (problem !== undefined) {
 
 /**
  * Makes Node store the program's compiled code for the next start, in a folder beside the program. Only users who can change the
- * program can write to this folder. Node 20 lacks this function.
+ * program can write to this folder. Node 20 lacks this function, so `serve` stores its own code.
  */
 function cacheCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };

@@ -7,7 +7,7 @@ import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
-import { compileLater, compileSooner, makeObjectsYoung } from './v8_settings.js';
+import { compileLater, compileSooner, makeObjectsYoung, withDefaultFlags } from './v8_settings.js';
 
 // The process of a service from start to end. The command `serve` and the demo share these functions.
 
@@ -18,7 +18,11 @@ import { compileLater, compileSooner, makeObjectsYoung } from './v8_settings.js'
 export async function start(
   file: string,
   logger: Logger,
-  { simulation, takeOver }: { readonly simulation: Simulated; readonly takeOver: boolean },
+  {
+    simulation,
+    takeOver,
+    storeCode,
+  }: { readonly simulation: Simulated; readonly takeOver: boolean; readonly storeCode: () => void },
 ): Promise<Service | undefined> {
   compileLater();
   const configured = readForStart(file);
@@ -56,6 +60,7 @@ export async function start(
       });
     })
     .finally(() => progress.clear());
+  withDefaultFlags(storeCode);
   if (config.cluster === undefined) compileSooner();
   else global.setTimeout(compileSooner, CATCH_UP_MS).unref();
   const { port, adminPort, evmAddress } = service;

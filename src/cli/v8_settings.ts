@@ -18,8 +18,10 @@ const V8_VERSION = '11.3.';
  * | 50 | 1 |
  */
 export function makeObjectsYoung(): void {
-  set('--no-allocation-site-pretenuring');
+  set(YOUNG_FLAG);
 }
+
+const YOUNG_FLAG = '--no-allocation-site-pretenuring';
 
 /** The bytes of bytecode that a function runs between two checks whether V8 optimizes it: V8's default, and the number for a start. */
 const CHECK_BYTES = 67_584;
@@ -38,6 +40,18 @@ const CHECK_BYTES_OF_START = 1_000_000;
  */
 export function compileLater(): void {
   set(`--interrupt-budget=${CHECK_BYTES_OF_START}`);
+}
+
+/**
+ * Calls a function with V8's default flags instead of those of {@link compileLater} and {@link makeObjectsYoung}. V8 accepts stored code only
+ * with the flags with which the code was stored, and a start loads the code before it sets flags.
+ */
+export function withDefaultFlags(call: () => void): void {
+  set('--allocation-site-pretenuring');
+  set(`--interrupt-budget=${CHECK_BYTES}`);
+  call();
+  set(YOUNG_FLAG);
+  compileLater();
 }
 
 /**
