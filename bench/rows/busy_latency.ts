@@ -26,6 +26,7 @@ export const busyLatency: Row = {
     'aggregates, signs and stores. The peer is uWebSockets.js alone, which is sent the same messages and does nothing with those of the ' +
     'other publisher. A second peer shows what no program can leave out: it parses the measured updates and checks their hash and signature with the code of the service, and does nothing else.',
   limit:
+    'The bound compares with a server that verifies nothing. A server that only parses the update and checks its hash and signature takes 1.5 to 1.9 times as long at the median as one that does not. ' +
     'By a trace, 300 µs pass between the call with an update and the first write of its frame when 100 others come in a second, and half of that when ' +
     '5,000 come: the code and data are not in the caches after a pause. 13 take its text, 18 charge its token, 58 read it, 25 pass the gate, 31 are two hashes, ' +
     '76 recover the key, 35 accept the price and tell it, 20 make the frame. The rest, 0.3 ms, is as long with the peer. That is the p50. ' +
