@@ -7,13 +7,21 @@ export class UnreadableMessage extends Error {
 }
 
 /**
- * Reads a FlatBuffers message from another machine. The generated readers trust every offset and length in the message. If one of them
- * points outside of the message, the readers throw or return a field that {@link fieldInside} refuses.
+ * Reads a FlatBuffers message from another machine with a generated reader. Generated readers trust every offset and length in the message. If
+ * one of them points outside of the message, they throw or return a field that {@link fieldInside} refuses.
  * @throws UnreadableMessage for all bytes that `read` cannot read
  */
 export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: ByteBuffer) => T): T {
+  return readable(kind, () => read(new ByteBuffer(bytes)));
+}
+
+/**
+ * Calls `read`, which reads a message from another machine.
+ * @throws UnreadableMessage for every error of `read`
+ */
+export function readable<T>(kind: string, read: () => T): T {
   try {
-    return read(new ByteBuffer(bytes));
+    return read();
   } catch (error) {
     if (error instanceof UnreadableMessage) throw error;
     throw new UnreadableMessage(`a ${kind} is damaged: ${(error as Error).message}`);

@@ -3,7 +3,7 @@ import type { AssetName } from '../../model/asset_map.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { TableReader } from '../../wire/table_reader.js';
 import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable, PublicLogEntry } from '../generated/wire.js';
-import { exactNumber, readMessage, UnreadableMessage } from '../unreadable.js';
+import { exactNumber, readable, UnreadableMessage } from '../unreadable.js';
 
 /** The version of all records and messages between nodes. A node that finds a greater version in the log stops. */
 export const WIRE_VERSION = 3;
@@ -101,7 +101,7 @@ export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBa
  * @throws NewerVersion when a newer release wrote the batch
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
-  return readMessage('record of the log', bytes, () => {
+  return readable('record of the log', () => {
     const table = TableReader.rootOf(bytes, 0);
     checkVersion(table.uint16(BATCH.wireVersion));
     const claim = table.table(BATCH.claim);
