@@ -1,4 +1,5 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import type { SentEntry } from '../../scripts/load/updates.js';
 import { isEvmPriceHash, isHashSignedBy } from '../../src/crypto/evm.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
@@ -58,7 +59,7 @@ async function run(): Promise<void> {
 
 /** Parses a message with one update, and returns whether the update's hash and signature are right. */
 function isVerified(text: string): boolean {
-  const { data } = JSON.parse(text) as PublishedMessage;
+  const { data } = JSON.parse(text) as { readonly data: Readonly<Record<string, SentEntry>> };
   const { publisher_key, external_asset_id, price, timestamped_signature } =
     Object.values(data)[0]!.signed_price;
   const { r, s, v } = timestamped_signature.signature;
@@ -74,18 +75,4 @@ function isVerified(text: string): boolean {
 
 function bytesOf(hex: string): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
-}
-
-interface PublishedMessage {
-  readonly data: Readonly<Record<string, { readonly signed_price: PublishedPrice }>>;
-}
-
-interface PublishedPrice {
-  readonly publisher_key: string;
-  readonly external_asset_id: string;
-  readonly price: string;
-  readonly timestamped_signature: {
-    readonly signature: { readonly r: string; readonly s: string; readonly v: string };
-    readonly msg_hash: string;
-  };
 }

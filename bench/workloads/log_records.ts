@@ -1,5 +1,5 @@
 import { symbolOf } from '../../scripts/load/config.js';
-import { Updates } from '../../scripts/load/updates.js';
+import { type SentEntry, Updates } from '../../scripts/load/updates.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
@@ -60,19 +60,6 @@ function inputOf(updates: Updates, publisher: number, asset: number): PublisherP
       msgHash,
       metadata: undefined,
     },
-  };
-}
-
-/** The used fields of an entry that {@link Updates.update} made. */
-interface SentEntry {
-  readonly signed_price: {
-    readonly publisher_key: string;
-    readonly external_asset_id: string;
-    readonly price: string;
-    readonly timestamped_signature: {
-      readonly signature: { readonly r: string; readonly s: string; readonly v: string };
-      readonly msg_hash: string;
-    };
   };
 }
 

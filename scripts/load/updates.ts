@@ -30,6 +30,19 @@ export interface Update {
   readonly text: string;
 }
 
+/** The used fields of an entry that {@link Updates.update} made. */
+export interface SentEntry {
+  readonly signed_price: {
+    readonly publisher_key: string;
+    readonly external_asset_id: string;
+    readonly price: string;
+    readonly timestamped_signature: {
+      readonly signature: { readonly r: string; readonly s: string; readonly v: string };
+      readonly msg_hash: string;
+    };
+  };
+}
+
 export interface UpdateTimes {
   readonly startNs?: bigint;
   /** The time between two updates, in ns. */
