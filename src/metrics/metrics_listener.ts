@@ -36,10 +36,12 @@ export async function listenForMetrics(
   server.on('request', ({ method, url }, response) => {
     const found = bodyAt(url?.split('?')[0]);
     const isRead = method === 'GET' || method === 'HEAD';
-    if (found === undefined || !isRead) return void response.writeHead(found ? 405 : 404).end();
+    if (found === undefined) return void response.writeHead(404).end();
+    if (!isRead) return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
     response.statusCode = found[0];
     response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    response.end(method === 'HEAD' ? undefined : found[1]);
+    response.setHeader('Content-Length', Buffer.byteLength(found[1]));
+    response.end(found[1]);
   });
   server.listen(port, host);
   await once(server, 'listening');

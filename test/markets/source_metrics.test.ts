@@ -76,7 +76,10 @@ test('the listener answers GET /metrics and nothing else', async (t) => {
   t.equal(await answer.text(), 'a 1\n');
   t.match(answer.headers.get('content-type'), 'text/plain; version=0.0.4');
   t.equal((await fetch(`${address}/`)).status, 404);
-  t.equal((await fetch(`${address}/metrics`, { method: 'POST', body: 'x' })).status, 405);
+  const head = await fetch(`${address}/metrics`, { method: 'HEAD' });
+  t.equal(head.headers.get('content-length'), '4');
+  const refused = await fetch(`${address}/metrics`, { method: 'POST', body: 'x' });
+  t.same([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
   const raw = connect(listener.port, '127.0.0.1', () => raw.write('nonsense\r\n\r\n'));
   raw.resume();
   await once(raw, 'close');

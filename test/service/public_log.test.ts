@@ -159,6 +159,8 @@ test('the files of the log are for everybody, and nothing beside them', async (t
     t.equal(response.headers.get('Content-Type'), 'application/octet-stream');
     t.match(response.headers.get('Cache-Control'), /immutable/);
     t.equal(response.headers.get('Access-Control-Allow-Origin'), '*');
+    const head = await file(path, { method: 'HEAD' });
+    t.equal(head.headers.get('Content-Length'), response.headers.get('Content-Length'), `HEAD ${path}`);
   }
   t.equal((await file('checkpoint', { method: 'HEAD' })).status, 200);
   t.equal((await file('checkpoint', { method: 'PUT' })).status, 405);

@@ -12,6 +12,8 @@ export interface RawResponse {
 /** An HTTP/1.1 connection on which a test writes every byte. */
 export class RawHttp {
   #received = '';
+  /** False while the next response answers a HEAD request. */
+  #hasBody = true;
   readonly closed: Promise<void>;
 
   private constructor(readonly socket: Socket) {
@@ -45,6 +47,14 @@ export class RawHttp {
   async response(): Promise<RawResponse> {
     const response = await this.responseOrEnd();
     if (response === undefined) throw new Error('closed without a response');
+    return response;
+  }
+
+  /** Returns the next response, which answers a HEAD request and so has no body. */
+  async responseHead(): Promise<RawResponse> {
+    this.#hasBody = false;
+    const response = await this.response();
+    this.#hasBody = true;
     return response;
   }
 
@@ -101,6 +111,7 @@ export class RawHttp {
    * answer, returns the end of the received bytes.
    */
   #bodyEnd(bodyStart: number, status: number, contentLength: string | undefined): number {
+    if (!this.#hasBody) return bodyStart;
     if (contentLength !== undefined) return bodyStart + Number(contentLength);
     if (status < 200) return bodyStart;
     const next = this.#received.indexOf(VERSION, bodyStart);

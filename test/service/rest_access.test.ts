@@ -148,6 +148,28 @@ test('a connection serves request after request, also when they come at once', a
   t.match(await raw.response(), { status: 200, body: /taxonomy_id/ });
 });
 
+test('an answer to HEAD has the length of the body of GET, and leaves the connection as GET does', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const lengthOf = async (raw: RawHttp, line: string) => {
+    raw.request(line, [AUTHORIZATION]);
+    return (await raw.responseHead()).headers.get('content-length');
+  };
+  const raw = await RawHttp.open(service.port);
+  t.teardown(() => raw.end());
+  const { body } = await get(`${service.url}/nope`).then(async (response) => ({
+    body: await response.text(),
+  }));
+  for (let i = 0; i < 2; i++) t.equal(await lengthOf(raw, 'HEAD /nope'), String(body.length));
+  t.equal(await lengthOf(raw, 'HEAD /v1/prices/range'), undefined, 'GET has another answer');
+  raw.request('HEAD /nope', ['Content-Length: 5'], 'GET /');
+  const refused = await raw.responseHead();
+  t.equal(refused.status, 400);
+  t.not(refused.headers.get('content-length'), '0');
+  t.equal(refused.headers.get('connection'), 'close');
+  await raw.closed;
+});
+
 test('a request that announces a body is 400 and its connection closes', async (t) => {
   const service = await startTestService();
   t.teardown(() => service.stop());

@@ -82,6 +82,8 @@ test('a log submits over HTTP, and readers see the cosigned checkpoint', async (
   t.same(faults, []);
   const head = await fetch(monitored, { method: 'HEAD' });
   t.equal(await head.text(), '');
+  t.equal(head.headers.get('content-length'), (await fetch(monitored)).headers.get('content-length'));
+  t.not(head.headers.get('content-length'), '0');
 
   const post = (path: string, body: string) => fetch(`${url}${path}`, { method: 'POST', body });
   const conflict = await post(

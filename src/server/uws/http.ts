@@ -188,21 +188,49 @@ export function writeResponse(
 
 function writeNow(res: HttpResponse, method: string, response: RestResponse, unread?: UnreadAnswers): void {
   const { status, headers, body, contentType = JSON_TYPE, closeConnection = false } = response;
-  // A single call writes the status and all lines, which takes half the time. No header contains text of a request, unless the
-  // configuration contains the same text.
-  res.writeStatus(headText(status, hasNoBody(status) ? undefined : contentType, headers));
   if (hasNoBody(status)) {
+    res.writeStatus(headText(status, undefined, headers));
     res.endWithoutBody();
     return;
   }
-  // An answer to HEAD has no body.
-  if (response.parts !== undefined && method !== 'HEAD') {
+  if (method === 'HEAD') {
+    writeHead(res, response);
+    return;
+  }
+  // A single call writes the status and all lines, which takes half the time. No header contains text of a request, unless the
+  // configuration contains the same text.
+  res.writeStatus(headText(status, contentType, headers));
+  if (response.parts !== undefined) {
     writeParts(res, response.parts, closeConnection);
     return;
   }
-  if (method === 'HEAD' || closeConnection || unread === undefined)
-    res.end(method === 'HEAD' ? '' : body instanceof PartedBody ? body.toString() : body, closeConnection);
+  if (closeConnection || unread === undefined)
+    res.end(body instanceof PartedBody ? body.toString() : body, closeConnection);
   else unread.end(res, body, response.payer ?? NO_PAYER);
+}
+
+/** Writes the head of the answer to GET, with the length of its body. No length is known where GET has another answer, or a long body. */
+function writeHead(res: HttpResponse, response: RestResponse): void {
+  const { status, headers, body, contentType = JSON_TYPE, closeConnection = false, parts } = response;
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  const isKnown = status !== 405 && parts === undefined;
+  if (closeConnection) {
+    // `end` would write the length 0. After `tryEnd` the answer is incomplete for uWebSockets.js, which therefore parses no more bytes.
+    let isOpen = true;
+    res.onAborted(() => {
+      isOpen = false;
+    });
+    res.writeStatus(headText(status, contentType, [...headers, ['Connection', 'close']]));
+    if (res.tryEnd('', length)[1]) return;
+    setImmediate(() => {
+      if (isOpen) res.close();
+    });
+    return;
+  }
+  // With a length as its argument, `endWithoutBody` leaves the answer incomplete, and the next request would end the connection.
+  const lines = isKnown ? [...headers, ['Content-Length', String(length)] as const] : headers;
+  res.writeStatus(headText(status, contentType, lines));
+  res.endWithoutBody();
 }
 
 /** The payer of answers that no rate limit counts. */
