@@ -14,7 +14,7 @@ const PROXIES_MAX = 32;
  * @returns a function that finds the client address to which limits count a request
  */
 export function clientAddressReader(trusted: readonly AddressBlock[]): (request: AddressedRequest) => string {
-  const isTrusted = (address: Address) => trusted.some((block) => isInBlock(block, address));
+  const isTrusted = (address: Address) => isInAny(trusted, address);
   return ({ address: peerText, forwardedFor }) => {
     const peer = parseAddress(peerText);
     if (peer === undefined) return peerText;
@@ -31,6 +31,19 @@ export function clientAddressReader(trusted: readonly AddressBlock[]): (request:
     }
     return addressGroup(client);
   };
+}
+
+/** @returns a function that returns the address to which limits count a connection; `undefined` for a trusted proxy */
+export function peerAddressReader(trusted: readonly AddressBlock[]): (address: string) => string | undefined {
+  return (text) => {
+    const peer = parseAddress(text);
+    if (peer === undefined) return text;
+    return isInAny(trusted, peer) ? undefined : addressGroup(peer);
+  };
+}
+
+function isInAny(blocks: readonly AddressBlock[], address: Address): boolean {
+  return blocks.some((block) => isInBlock(block, address));
 }
 
 /** Reads an address. Some proxies write the port after the address, as `1.2.3.4:5678` and `[2001:db8::1]:5678`. */

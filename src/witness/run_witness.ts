@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { listenForMetrics, type MetricsListener } from '../metrics/metrics_listener.js';
-import { clientAddressReader } from '../model/client_address.js';
+import { clientAddressReader, peerAddressReader } from '../model/client_address.js';
 import { LogWitness } from './witness.js';
 import type { WitnessConfig } from './witness_config.js';
 import { WitnessFolder } from './witness_folder.js';
@@ -72,6 +72,8 @@ export class RunningWitness {
       clientOf: clientAddressReader(listen.trusted_proxies),
       requestsPerSecond: limits.requests_per_second,
       connectionsMax: limits.connections,
+      peerOf: peerAddressReader(listen.trusted_proxies),
+      connectionsPerAddressMax: limits.connections_per_address,
       steadyMs,
     });
     const metrics = () => {

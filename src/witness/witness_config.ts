@@ -58,6 +58,7 @@ const witnessSchema = z.strictObject({
     .strictObject({
       requests_per_second: count(20),
       connections: count(256, 10_000),
+      connections_per_address: count(32, 10_000),
     })
     .prefault({}),
 });

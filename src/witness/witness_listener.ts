@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { AddressedRequest } from '../model/client_address.js';
 import { ADD_CHECKPOINT_BYTES_MAX, ADD_CHECKPOINT_PATH, SIZE_CONTENT_TYPE } from '../tlog/add_checkpoint.js';
+import { limitPeerConnections } from './peer_connections.js';
 import { RequestQuota } from './request_quota.js';
 import type { LogWitness } from './witness.js';
 
@@ -19,6 +20,9 @@ export interface WitnessListenerOptions {
   readonly clientOf: (request: AddressedRequest) => string;
   readonly requestsPerSecond: number;
   readonly connectionsMax: number;
+  /** Returns the address to which a connection counts; `undefined` for a trusted proxy, which opens connections for many clients. */
+  readonly peerOf: (address: string) => string | undefined;
+  readonly connectionsPerAddressMax: number;
   readonly steadyMs: () => number;
 }
 
@@ -55,6 +59,11 @@ export async function listenAsWitness(
   });
   server.maxConnections = options.connectionsMax;
   const refusals = new Map<number, number>();
+  limitPeerConnections(server, {
+    peerOf: options.peerOf,
+    connectionsMax: options.connectionsPerAddressMax,
+    onRefused: () => countRefusal(refusals, 429),
+  });
   const quotas = new AddressQuotas(options);
   const answers = new Answers(witness, options, quotas, refusals);
   server.on('request', (request, response) => void answers.answer(request, response));
@@ -134,10 +143,14 @@ class Answers {
   }
 
   #refuse(response: ServerResponse, status: number, reason: string, headers: HeaderTexts = {}): void {
-    this.#refusals.set(status, (this.#refusals.get(status) ?? 0) + 1);
+    countRefusal(this.#refusals, status);
     // The connection ends, because the rest of the request may not have been read.
     send(response, status, `${reason}\n`, { ...headers, Connection: 'close' });
   }
+}
+
+function countRefusal(refusals: Map<number, number>, status: number): void {
+  refusals.set(status, (refusals.get(status) ?? 0) + 1);
 }
 
 type HeaderTexts = Readonly<Record<string, string>>;

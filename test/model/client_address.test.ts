@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { parseAddressBlock } from '../../src/model/address.js';
-import { clientAddressReader } from '../../src/model/client_address.js';
+import { clientAddressReader, peerAddressReader } from '../../src/model/client_address.js';
 
 const blocks = (...texts: string[]) => texts.map((text) => parseAddressBlock(text)!);
 const clientOf = clientAddressReader(blocks('10.0.0.0/8', '::1', 'fd00::/8'));
@@ -16,6 +16,14 @@ test('only a trusted proxy is believed', async (t) => {
   t.equal(client('::1', '2001:db8::5'), '2001:0db8:0000:0000::/64');
   const nobody = clientAddressReader([]);
   t.equal(nobody({ address: '10.0.0.1', forwardedFor: ['198.51.100.1'] }), '10.0.0.1');
+});
+
+test('a connection counts to its peer, unless the peer is a trusted proxy', async (t) => {
+  const peerOf = peerAddressReader(blocks('10.0.0.0/8'));
+  t.equal(peerOf('::ffff:203.0.113.9'), '203.0.113.9');
+  t.equal(peerOf('2001:db8::5'), '2001:0db8:0000:0000::/64');
+  t.equal(peerOf('10.0.0.1'), undefined);
+  t.equal(peerOf(''), '', 'the peer has disconnected');
 });
 
 test('the client is the address furthest right that is not trusted, whatever stands before it', async (t) => {

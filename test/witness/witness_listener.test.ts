@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { ADD_CHECKPOINT_BYTES_MAX, formatAddCheckpoint } from '../../src/tlog/add_checkpoint.js';
 import { verifyByNode } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
@@ -38,10 +40,15 @@ function configOf(t: Test, content: string, env: Record<string, string> = { WITN
   return loadWitnessConfig(file, env);
 }
 
-async function start(t: Test, steadyMs = () => performance.now(), listen?: string): Promise<RunningWitness> {
+async function start(
+  t: Test,
+  steadyMs = () => performance.now(),
+  listen?: string,
+  limits = 'requests_per_second: 50, connections_per_address: 100',
+): Promise<RunningWitness> {
   const loaded = configOf(
     t,
-    yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\nlimits: { requests_per_second: 50 }\n`, listen),
+    yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\nlimits: { ${limits} }\n`, listen),
   );
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
   const config = { ...loaded.config, folder: emptyFolder(t) };
@@ -123,6 +130,32 @@ test('malformed requests and too many end at the sender', async (t) => {
   );
   t.equal(statuses.filter((status) => status === 404).length, 50);
   t.equal(statuses.filter((status) => status === 429).length, 10);
+});
+
+test('an address has its own part of the connections, a trusted proxy has all', async (t) => {
+  const openedBy = async (port: number) => {
+    const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'));
+    t.teardown(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    const answers = sockets.map((socket) => text(socket).catch(() => 'no answer'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    return { sockets, answers };
+  };
+  const alone = await start(t, undefined, undefined, 'requests_per_second: 50');
+  const { sockets, answers } = await openedBy(alone.port);
+  for (const answer of await Promise.all(answers.slice(32))) {
+    t.match(answer, /^HTTP\/1.1 429 /);
+    t.match(answer, /too many connections from this address\n$/);
+  }
+  const metrics = await (await fetch(`http://127.0.0.1:${alone.adminPort}/metrics`)).text();
+  t.match(metrics, 'tickseal_witness_refused_requests_total{status="429"} 8\n');
+  sockets[0]!.destroy();
+  await eventually(async () => (await fetch(`http://127.0.0.1:${alone.port}/`)).status === 404);
+
+  const behind = await start(t, undefined, ', trusted_proxies: [127.0.0.1]', 'requests_per_second: 50');
+  await openedBy(behind.port);
+  t.equal((await fetch(`http://127.0.0.1:${behind.port}/`)).status, 404);
 });
 
 test('behind a trusted proxy each client has its own quota', async (t) => {
