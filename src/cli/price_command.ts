@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { AggregatePrice } from '../client/prices/market_data.js';
 import { instantText } from '../model/instant.js';
+import { ageRemark } from './age_remark.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, LineWriter, notVerified } from './client_command.js';
 import { parseInstant } from './instant_option.js';
 import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
@@ -46,6 +47,8 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
             fail(`${symbol} ${at === undefined ? 'has no price' : `had no price at ${instantText(at)}`}`);
             continue;
           }
+          const remark = at === undefined ? ageRemark(price.ageMs) : undefined;
+          if (remark !== undefined) streams.stderr.write(`price: ${symbol}: ${remark}\n`);
           out.write(options.json ? price.text : priceText(price));
           if (price.verdict === 'recovered' && process.exitCode !== 1) process.exitCode = EXIT_NOT_VERIFIED;
         }

@@ -54,6 +54,15 @@ test('aggregates are verified, with every check', async (t) => {
   t.match(BTCUSD!.text, new RegExp(`"timestamp":${BTCUSD!.timestampNs}\\b`), 'the text keeps every digit');
   const second = Number(BTCUSD!.timestampNs / 1_000_000_000n);
   t.equal((await client.recent(['BTCUSD'], second))['BTCUSD']!.price, units(61000));
+  const late = createClient({
+    urls: service.url,
+    token: TOKEN,
+    signers: 'unchecked',
+    fetch: (url, init) => fetch(url.replace(/timestamp=\d+&/, '').replace('/recent', '/latest'), init),
+  });
+  const { timestampNs } = (await late.recent(['BTCUSD'], second + 60))['BTCUSD']!;
+  const earlier = late.recent(['BTCUSD'], Number(timestampNs / 1_000_000_000n) - 1);
+  await t.rejects(earlier, { name: 'UnverifiedError', message: /signed after the requested time/ });
   const candles = await client.candles('BTCUSD', { resolution: '1', from: second - 60, to: second + 60 });
   t.match(candles, [{ time: second - (second % 60), open: 61000, high: 61000, low: 61000, close: 61000 }]);
   t.match(await client.marketStatus('AAPL'), { status: String, next: String, changesAt: Number });

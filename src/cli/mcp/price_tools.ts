@@ -10,6 +10,7 @@ import { algorithmDefinition } from '../../crypto/algorithm_definition.js';
 import { instantText, readInstant } from '../../model/instant.js';
 import { SYMBOL_LENGTH_MAX } from '../../wire/asset_id.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
+import { ageRemark } from '../age_remark.js';
 import { refusalIn } from '../other_input.js';
 import { pastFault } from '../past_client.js';
 import { payloadOf } from '../verify_command.js';
@@ -31,8 +32,6 @@ const SYMBOLS_MAX = 20;
 const FOUND_MAX = 25;
 const QUERY_CHARACTERS_MAX = 100;
 const VERIFIED_CHARACTERS_MAX = 262_144;
-/** The age above which an answer has a remark about an old price. A service signs each live price again within seconds. */
-const OLD_MS = 60_000;
 
 const symbol = z.string().min(1).max(SYMBOL_LENGTH_MAX);
 const symbols = z.array(symbol).min(1).max(SYMBOLS_MAX).describe('Symbols such as BTCUSD; search finds them');
@@ -196,7 +195,7 @@ function noPrice(name: string, isNewest: boolean): ToolAnswer {
 
 function shown(price: AggregatePrice, isNewest: boolean): ToolAnswer {
   const { ageMs, quality, timestampNs } = price;
-  const isOld = isNewest && Math.abs(ageMs) > OLD_MS;
+  const remark = isNewest ? ageRemark(ageMs) : undefined;
   return {
     symbol: price.symbol,
     price: price.decimal,
@@ -204,9 +203,7 @@ function shown(price: AggregatePrice, isNewest: boolean): ToolAnswer {
     signed_at: instantText(timestampNs),
     signed_at_ns: String(timestampNs),
     age_ms: ageMs,
-    ...(isOld && {
-      remark: ageMs > 0 ? 'this price is old' : 'this price is from the future, or the clock here is wrong',
-    }),
+    ...(remark !== undefined && { remark }),
     ...(quality !== undefined && { publishers: quality.publishers }),
     signer: price.signer,
     ...passed(price.verdict),

@@ -1,3 +1,4 @@
+import { NS_PER_SECOND } from '../../model/time.js';
 import {
   MARKET_STATUS_NAMES,
   MARKET_STATUS_SUFFIXES,
@@ -104,7 +105,8 @@ export function recent(
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
   const parameters = { timestamp: String(second), ...assetParameters(symbols, query) };
-  return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust);
+  const endNs = Number.isSafeInteger(second) ? BigInt(second + 1) * NS_PER_SECOND - 1n : undefined;
+  return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust, 'required', endNs);
 }
 
 /** @throws TypeError when a time is no bigint: a number loses the last digits of nanoseconds */
@@ -122,7 +124,7 @@ export function at(
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
   const parameters = { timestamp: String(timestampNs), ...assetParameters(symbols, query) };
-  return aggregates(service, pathOf(REST_PATHS.at, parameters), trust, 'optional');
+  return aggregates(service, pathOf(REST_PATHS.at, parameters), trust, 'optional', timestampNs);
 }
 
 /** Checks an aggregate of the past. The inputs of the aggregate may be absent. @throws UnverifiedError when a check fails */
@@ -176,21 +178,32 @@ export async function marketStatus(
   };
 }
 
+/** @param endNs the last time at which the aggregates may have been signed: a later one was not in force at the wanted time */
 async function aggregates(
   service: RestService,
   path: string,
   trust: AggregateTrust,
   inputs: 'required' | 'optional' = 'required',
+  endNs?: bigint,
 ): Promise<Record<string, AggregatePrice>> {
   const text = await service.get(path);
   const body = parseExactJson(text) as { readonly data?: Readonly<Record<string, object>> } | undefined;
   if (typeof body?.data !== 'object' || body.data === null)
     throw new ProtocolError(service.url, 'the answer has no data');
   const prices = Object.entries(body.data).map(([symbol, aggregate]) => {
-    return [symbol, priceOf(service, symbol, aggregate, trust, inputs)] as const;
+    const price = priceOf(service, symbol, aggregate, trust, inputs);
+    if (endNs !== undefined && price.timestampNs > endNs)
+      throw new UnverifiedError(service.url, [symbol], [...price.checks, SIGNED_LATER]);
+    return [symbol, price] as const;
   });
   return Object.fromEntries(prices);
 }
+
+const SIGNED_LATER: Check = {
+  name: 'service_signed_price timestamp',
+  status: 'failed',
+  reason: 'it was signed after the requested time',
+};
 
 function priceOf(
   service: RestService,
