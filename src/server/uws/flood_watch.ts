@@ -28,8 +28,13 @@ const BUSY_CHECK_MS = 250;
  * return.
  */
 const QUIET_CHECKS_MAX = 240;
-/** The largest number of handles in one check. Reading the counts of a handle takes 2 µs. */
+/** The largest number of handles in one check of a busy loop. Reading the counts of a handle takes 2 µs. */
 const HANDLES_PER_CHECK = 1_000;
+/**
+ * The largest number of handles in one check of a loop that is no longer busy. With 1,000 handles, such a loop with 5,000 readers at
+ * 100 ms took 8 % more CPU time.
+ */
+const HANDLES_PER_QUIET_CHECK = 16;
 /** The number of consecutive handles without a connection after which the check starts again at the first handle. */
 const MISSING_MAX = 512;
 /** The number of new bytes on a connection that makes the watch search for the connection's socket. */
@@ -79,6 +84,8 @@ export class FloodWatch<S extends WatchedSocket> {
   #counters: TcpCounters | undefined | null = null;
   #quietChecks = QUIET_CHECKS_MAX;
   #nextHandle = 0;
+  /** The number of consecutive handles without a connection before {@link #nextHandle}. */
+  #missing = 0;
   /** True when the watch has checked all handles since it began. */
   #knowsAll = false;
   #timer: NodeJS.Timeout | undefined;
@@ -128,7 +135,7 @@ export class FloodWatch<S extends WatchedSocket> {
     this.#quietChecks = isBusy ? 0 : this.#quietChecks + 1;
     if (this.#counters === null) this.#counters = this.#options.openCounters();
     if (!this.isWatching || this.#counters === undefined) this.#forgetAll();
-    else this.#look(this.#counters);
+    else this.#look(this.#counters, isBusy ? HANDLES_PER_CHECK : HANDLES_PER_QUIET_CHECK);
   }
 
   #forgetAll(): void {
@@ -136,23 +143,24 @@ export class FloodWatch<S extends WatchedSocket> {
     this.#handles.clear();
     this.#accounts.clear();
     this.#nextHandle = 0;
+    this.#missing = 0;
     this.#knowsAll = false;
   }
 
-  #look(counters: TcpCounters): void {
+  #look(counters: TcpCounters, handlesMax: number): void {
     const suspects: number[] = [];
-    let missing = 0;
-    for (let looks = 0; looks < HANDLES_PER_CHECK; looks++) {
+    for (let looks = 0; looks < handlesMax; looks++) {
       const handle = this.#nextHandle++;
       const counts = counters.of(handle);
       if (counts !== undefined) {
-        missing = 0;
+        this.#missing = 0;
         if (this.#lookAt(handle, counts.received, counters)) suspects.push(handle);
         continue;
       }
       this.#handles.delete(handle);
-      if (++missing < MISSING_MAX) continue;
+      if (++this.#missing < MISSING_MAX) continue;
       this.#nextHandle = 0;
+      this.#missing = 0;
       this.#knowsAll = true;
       break;
     }

@@ -140,6 +140,27 @@ test('an idle loop is not looked at, and after a flood it is watched for a minut
   t.equal(connections.looks, looks);
 });
 
+test('a loop that was busy is looked at little, and a flood that returns is found at once', async (t) => {
+  const connections = new Connections();
+  connections.open(700);
+  const flooding = connections.open();
+  connections.open(200);
+  connections.check(2);
+  connections.utilization = 0.1;
+  const { looks } = connections;
+  connections.check(200);
+  const looksMax = 200 * 16;
+  t.ok(connections.looks > looks && connections.looks - looks <= looksMax);
+  connections.utilization = 0.9;
+  connections.check(8, () => {
+    if (!flooding.isClosed) flooding.received += 100 * KIB;
+  });
+  t.same(
+    connections.sockets.filter(({ isClosed }) => isClosed),
+    [flooding],
+  );
+});
+
 test('a connection that takes no pings is not confused with another', async (t) => {
   const connections = new Connections();
   connections.open(3);
