@@ -6,6 +6,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
+import type { AcceptedRow } from '../records/accepted_input.js';
 import type { InputRow } from '../records/input_row.js';
 import type { AggregatorOptions } from './aggregator_options.js';
 import { AssetBook } from './books/book.js';
@@ -121,7 +122,7 @@ export class Aggregator implements PublishReceiver {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
       if (asset === undefined || publisher === undefined) continue;
-      const row = this.#gate.restore(asset, publisher, input, seen);
+      const { row } = this.#gate.restore(asset, publisher, input, seen);
       if (input.timestampNs > nowNs + ingest.maxFutureNs) continue;
       this.#books[asset.index]!.put(publisher, row, nowNs);
       this.#lastUpdates.restored(asset, publisher, input.timestampNs);
@@ -161,7 +162,7 @@ export class Aggregator implements PublishReceiver {
     const { asset, inputs } = this.#books[index]!;
     for (const { publisher, input } of inputs)
       if (input.timestampNs < beforeNs)
-        this.#options.parts.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
+        this.#options.parts.inputs.putInput(asset, publisher.key, this.#gate.accepted(asset, publisher));
   }
 
   /** Receives one message of a publisher. */
@@ -193,14 +194,14 @@ export class Aggregator implements PublishReceiver {
   }
 
   /** Puts an accepted update into its book and into the input store. */
-  #put(candidate: Candidate, input: InputRow, nowNs: TimeNs): void {
+  #put(candidate: Candidate, accepted: AcceptedRow, nowNs: TimeNs): void {
     const { asset } = candidate;
     // The publisher's configuration may have changed during the verification, so this code reads the current configuration.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const book = this.#books[asset.index]!;
-    book.put(publisher, input, nowNs);
+    book.put(publisher, accepted.row, nowNs);
     this.#lastUpdates.accepted(asset, publisher, nowNs);
-    this.#options.parts.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
+    this.#options.parts.inputs.putInput(asset, publisher.key, accepted);
     this.#noteExpiry(book);
     this.#tellPrice(book, nowNs);
   }

@@ -10,7 +10,7 @@ import type { PriceSink } from '../model/price_sink.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { Clock, TimeNs } from '../model/time.js';
-import type { InputRow } from '../records/input_row.js';
+import type { AcceptedRow } from '../records/accepted_input.js';
 export interface AggregatorOptions {
   readonly catalogue: Catalogue;
   readonly ingest: IngestWindow;
@@ -50,8 +50,8 @@ export interface AggregatorHooks {
  * replays of earlier inputs.
  */
 export interface InputStore {
-  /** @param input the row of the input; the store may keep what the row has at the next commit */
-  putInput(asset: Asset, key: Buffer, input: InputRow, seen: SeenUpdates): void;
+  /** @param accepted the memory of the publisher and the asset; the store may keep the input that it has at the next commit */
+  putInput(asset: Asset, key: Buffer, accepted: AcceptedRow): void;
   inputs(): Iterable<{
     readonly asset: AssetName;
     readonly key: Buffer;

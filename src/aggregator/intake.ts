@@ -6,7 +6,7 @@ import type { ReadMessage } from '../ingest/message.js';
 import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
-import type { InputRow } from '../records/input_row.js';
+import type { AcceptedRow } from '../records/accepted_input.js';
 import { Admission } from './admission.js';
 import {
   type PublisherSession,
@@ -28,7 +28,7 @@ export interface IntakeOptions {
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Called when an update has passed every check. */
-  readonly onAccepted: (candidate: Candidate, input: InputRow, nowNs: TimeNs) => void;
+  readonly onAccepted: (candidate: Candidate, accepted: AcceptedRow, nowNs: TimeNs) => void;
   /** Called when the updates of a message have taken effect. */
   readonly onApplied: (receivedNs: TimeNs) => void;
 }
@@ -180,13 +180,13 @@ export class Intake implements PublishReceiver {
     const nowNs = clock.nowNs();
     candidates.forEach((candidate, i) => {
       const { symbol } = candidate.raw;
-      const input = refusals[i] ?? gate.accept(candidate);
-      if (typeof input === 'string') {
-        rejections.add(symbol, input);
+      const pair = refusals[i] ?? gate.accept(candidate);
+      if (typeof pair === 'string') {
+        rejections.add(symbol, pair);
         return;
       }
       accepted.push(symbol);
-      if (!candidate.isOver) onAccepted(candidate, input, nowNs);
+      if (!candidate.isOver) onAccepted(candidate, pair, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejections.reasons.values()) countRejection(counters, reason);

@@ -4,15 +4,28 @@ import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
-import type { InputRow } from '../records/input_row.js';
+import { AcceptedRow } from '../records/accepted_input.js';
+import { InputTable } from '../records/input_row.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
-import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
-import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
+import { PairMap } from './pair_map.js';
+import { hashKeyOf, isOver, ReplayRules, type SignedUpdate } from './replay.js';
+import { SeenTable, type SeenWindow } from './seen_window.js';
+
+/** The memory of one publisher and one asset: the last accepted update, and the updates that the replay rules remember. */
+type Pair = AcceptedRow<SeenWindow>;
 
 /** An update that passed all checks that need neither a hash nor curve arithmetic. */
 export interface Candidate extends SignedUpdate {
+  readonly asset: Asset;
+  readonly publisher: ListedPublisher;
   readonly raw: RawUpdate;
+  /** The received text of the publisher's key, in the form in which rows refer to it. */
+  readonly keyText: string;
+  /** The configuration that allowed the update. */
+  readonly allowedBy: AllowList;
+  /** The memory of the publisher and the asset; `undefined` if the gate had accepted no update of the pair. */
+  readonly pair: AcceptedRow<SeenWindow> | undefined;
   readonly price: Price;
   /** The `msg_hash` that the publisher declares: 32 bytes. */
   readonly msgHash: Buffer;
@@ -78,8 +91,10 @@ const KEY_TEXTS_MAX = 10_000;
 
 /** The checks before curve arithmetic. These checks come first, because a map lookup costs 0.1 % of a curve operation. */
 export class Gate {
-  readonly #replay: ReplayWindow;
-  readonly #last = new LastAccepted();
+  readonly #replay: ReplayRules;
+  readonly #rows = new InputTable();
+  readonly #windows = new SeenTable();
+  readonly #pairs = new PairMap<Pair>();
   readonly #clock: Clock;
   readonly #window: IngestWindow;
   /** The publishers by the received text of their key, for each path. */
@@ -93,7 +108,7 @@ export class Gate {
     this.#allowList = allowList;
     this.#clock = clock;
     this.#window = window;
-    this.#replay = new ReplayWindow(window.maxBackwardNs, clock.nowNs());
+    this.#replay = new ReplayRules(window.maxBackwardNs, clock.nowNs());
   }
 
   /** Applies a changed allow-list. The gate still remembers accepted updates. */
@@ -110,21 +125,23 @@ export class Gate {
   /**
    * Restores the memory of a publisher and an asset after a restart.
    * @param last the publisher's last accepted update of the asset
-   * @returns the row with this update
+   * @returns the memory, with this update
    */
   restore(
     asset: Asset,
     publisher: ListedPublisher,
     last: PublisherPrice,
     seen: SeenUpdates | undefined,
-  ): InputRow {
-    this.#replay.restore(asset, publisher, last.timestampNs, seen);
-    return this.#last.restore(asset, publisher, last);
+  ): AcceptedRow {
+    const pair = this.#pairOf(asset, publisher);
+    pair.seen.restore(last.timestampNs, seen);
+    pair.row.restore(last);
+    return pair;
   }
 
-  /** Returns the memory of this publisher's updates for this asset. The caller stores this memory together with an accepted update. */
-  seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
-    return this.#replay.seen(asset, publisher);
+  /** Returns the memory of a publisher and an asset. The gate must have accepted at least one update. The next such update changes it. */
+  accepted(asset: Asset, publisher: ListedPublisher): AcceptedRow {
+    return this.#pairs.get(asset, publisher)!;
   }
 
   /**
@@ -173,10 +190,14 @@ export class Gate {
     if (msgHash === undefined) return 'msg_hash is not 0x and the hex of 32 bytes';
     const signature = parseSignature(raw, path);
     if (typeof signature === 'string') return signature;
+    const pair = this.#pairs.get(asset, publisher);
     const candidate = {
       raw,
       asset,
       publisher,
+      keyText: key.text,
+      allowedBy: this.#allowList,
+      pair,
       sender: rights.identity,
       timestampNs,
       second: Number(secondOf(timestampNs)),
@@ -190,13 +211,15 @@ export class Gate {
       again,
       isOver: false,
     };
-    if (this.#isRepeated(candidate)) return { ...candidate, verified: true };
-    const refused = this.#replay.check(candidate, nowNs + maxFutureNs);
+    if (pair === undefined) return candidate;
+    if (isRepeated(candidate, pair)) return { ...candidate, verified: true };
+    const refused = this.#replay.check(pair.seen, candidate, nowNs + maxFutureNs);
     if (refused !== undefined) {
-      candidate.isOver = again && this.#replay.isOver(candidate);
+      candidate.isOver = again && isOver(pair.seen, candidate);
       return candidate.isOver ? candidate : refused;
     }
-    candidate.verified = this.#replay.isLast(candidate) && this.#last.isSigned(candidate);
+    // The texts are compared, because the hash is only a claim of the publisher until the service computes it again.
+    candidate.verified = pair.seen.isLast(candidate) && pair.row.isSigned(raw);
     return candidate;
   }
 
@@ -217,31 +240,48 @@ export class Gate {
   /**
    * Makes the last check of a candidate, after its signature was verified. During the verification, the service may have accepted other
    * updates or changed the configuration.
-   * @returns the row of the publisher and the asset, which has the candidate unless a later update has replaced it; or the reason why
-   *   the gate refuses the update
+   * @returns the memory of the publisher and the asset, which has the candidate unless a later update has replaced it; or the reason
+   *   why the gate refuses the update
    */
-  accept(candidate: Candidate): InputRow | string {
-    const { raw, asset, publisher } = candidate;
+  accept(candidate: Candidate): AcceptedRow | string {
+    const { raw, asset, publisher, keyText } = candidate;
+    const forbidden = candidate.allowedBy === this.#allowList ? undefined : this.#findForbidden(candidate);
+    if (forbidden !== undefined) return forbidden;
+    const pair = candidate.pair ?? this.#pairOf(asset, publisher);
+    if (candidate.isOver || isRepeated(candidate, pair)) return pair;
+    const latestNs = this.#clock.nowNs() + this.#window.maxFutureNs;
+    const refused = this.#replay.check(pair.seen, candidate, latestNs);
+    if (refused !== undefined) return refused;
+    this.#replay.record(pair.seen, candidate, latestNs);
+    pair.row.write(keyText, candidate.price, candidate.timestampNs, raw);
+    return pair;
+  }
+
+  /** Returns the reason why the present configuration forbids an update that an earlier configuration allowed. */
+  #findForbidden({ raw, asset, publisher }: Candidate): string | undefined {
     if (this.#allowList.findAsset(asset.symbol, asset.signatureType) === undefined) {
       const other = this.#allowList.findAsset(asset.symbol);
       return other ? otherSignatures(other) : 'unknown asset';
     }
     const key = this.#keyOf(raw.publisherKey, publisher.signatureType);
     if (typeof key === 'string') return key;
-    if (!mayPublish(key.publisher, asset)) return 'publisher_key is not allowed for this asset';
-    const row = this.#last.rowOf(asset, publisher);
-    if (candidate.isOver || this.#isRepeated(candidate)) return row;
-    const latestNs = this.#clock.nowNs() + this.#window.maxFutureNs;
-    const refused = this.#replay.check(candidate, latestNs);
-    if (refused !== undefined) return refused;
-    this.#replay.record(candidate, latestNs);
-    row.write(key.text, candidate.price, candidate.timestampNs, raw);
-    return row;
+    return mayPublish(key.publisher, asset) ? undefined : 'publisher_key is not allowed for this asset';
   }
 
-  #isRepeated(candidate: Candidate): boolean {
-    return candidate.again && this.#last.is(candidate);
+  /** Returns the memory of a publisher and an asset. New memory is empty until an update is accepted. */
+  #pairOf(asset: Asset, publisher: ListedPublisher): Pair {
+    let pair = this.#pairs.get(asset, publisher);
+    if (pair === undefined) {
+      pair = new AcceptedRow(this.#rows.add(asset.symbol), this.#windows.add());
+      this.#pairs.set(asset, publisher, pair);
+    }
+    return pair;
   }
+}
+
+/** Returns whether this update is the last accepted update, in a message that was sent again. */
+function isRepeated({ again, timestampNs, raw }: Candidate, { row }: Pair): boolean {
+  return again && row.is(timestampNs, raw);
 }
 
 /** A publisher, and a received text of its key. */

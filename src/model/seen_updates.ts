@@ -12,11 +12,13 @@ export interface SeenUpdates {
   readonly floorNs: TimeNs;
   /** The senders that first sent the updates. The list contains each sender once. */
   readonly senders: readonly string[];
+  /** The number of accepted updates from the second of `floorNs` on. */
+  readonly count: number;
   /**
-   * The accepted updates from the second of `floorNs` on, with {@link SEEN_FIELDS} numbers each. An update takes only 32 bytes,
-   * because each of 50,000 pairs of asset and publisher may have a window.
+   * The updates, with {@link SEEN_FIELDS} numbers each. Later numbers mean nothing. An update takes only 32 bytes, because each of
+   * 50,000 pairs of asset and publisher may have a window.
    */
-  readonly updates: readonly number[];
+  readonly updates: ArrayLike<number>;
 }
 
 /** The last 53 bits of the update's `msg_hash`: an integer that a double holds exactly. */

@@ -1,8 +1,7 @@
 import type { FeedSource } from '../feed/feed_source.js';
 import type { Asset } from '../model/asset.js';
-import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PastWriter } from '../past/past_writer.js';
-import type { InputRow } from '../records/input_row.js';
+import type { AcceptedRow } from '../records/accepted_input.js';
 import type { Holding } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
@@ -34,8 +33,8 @@ export class LocalLog implements PriceLog {
     source.recorded({ asset, holding });
   }
 
-  putInput(asset: Asset, key: Buffer, input: InputRow, seen: SeenUpdates): void {
-    this.#options.store.putInput(asset, key, input, seen);
+  putInput(asset: Asset, key: Buffer, accepted: AcceptedRow): void {
+    this.#options.store.putInput(asset, key, accepted);
   }
 
   inputs(): Iterable<StoredInput> {

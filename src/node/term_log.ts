@@ -2,9 +2,7 @@ import type { Term } from '../cluster/leading/term.js';
 import type { PublicLogKind } from '../cluster/log/log_batch.js';
 import type { Asset } from '../model/asset.js';
 import type { Price } from '../model/price.js';
-import type { SeenUpdates } from '../model/seen_updates.js';
-import { AcceptedRow, encodeAcceptedInput } from '../records/accepted_input.js';
-import type { InputRow } from '../records/input_row.js';
+import { type AcceptedRow, encodeAcceptedInput } from '../records/accepted_input.js';
 import { type Holding, holdingBytes } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
@@ -38,8 +36,8 @@ export class TermLog implements PriceLog {
     this.#term.append({ symbol, signatureType, bytes: holdingBytes(holding) });
   }
 
-  putInput({ symbol, signatureType }: Asset, publisherKey: Buffer, input: InputRow, seen: SeenUpdates): void {
-    const bytes = new Uint8Array(encodeAcceptedInput(new AcceptedRow(input, seen)));
+  putInput({ symbol, signatureType }: Asset, publisherKey: Buffer, accepted: AcceptedRow): void {
+    const bytes = new Uint8Array(encodeAcceptedInput(accepted));
     this.#term.append({ symbol, signatureType, publisherKey, bytes });
   }
 

@@ -25,12 +25,15 @@ export interface AcceptedInput {
   readonly row?: InputRow;
 }
 
-/** The input of a row at the time of its use. The record is encoded from the bytes of the row. */
-export class AcceptedRow implements AcceptedInput {
+/**
+ * The latest accepted input of a pair of publisher and asset at the time of its use, as long as the process lives. The record is
+ * encoded from the bytes of the row.
+ */
+export class AcceptedRow<Seen extends SeenUpdates = SeenUpdates> implements AcceptedInput {
   readonly row: InputRow;
-  readonly seen: SeenUpdates;
+  readonly seen: Seen;
 
-  constructor(row: InputRow, seen: SeenUpdates) {
+  constructor(row: InputRow, seen: Seen) {
     this.row = row;
     this.seen = seen;
   }
@@ -80,11 +83,10 @@ const writer = new TableWriter();
 const FIELD = { floorNs: 0, sender: 1, hashKey: 2, second: 3, nanos: 4, senderIndex: 5 } as const;
 const FIELDS = Object.keys(FIELD).length;
 
-function encodeSeen({ floorNs, senders, updates }: SeenUpdates): Uint8Array {
+function encodeSeen({ floorNs, senders, updates, count }: SeenUpdates): Uint8Array {
   writer.begin(FIELDS, FIELDS - 1);
   writer.int64(FIELD.floorNs, floorNs);
   writer.texts(FIELD.sender, senders);
-  const count = updates.length / SEEN_FIELDS;
   let at = writer.beginVector(FIELD.hashKey, 8, count * 8);
   for (let i = 0; i < count; i++)
     writer.view.setFloat64(at + 8 * i, updates[i * SEEN_FIELDS + SEEN_HASH_KEY]!, true);
@@ -112,6 +114,7 @@ function decodeSeen(bytes: Uint8Array): SeenUpdates {
   return {
     floorNs: record.floorNs() as TimeNs,
     senders: Array.from({ length: record.senderLength() }, (_, i) => record.sender(i)),
+    count: record.hashKeyLength(),
     updates,
   };
 }

@@ -1,8 +1,6 @@
 import type { AssetName } from '../model/asset_map.js';
-import type { SeenUpdates } from '../model/seen_updates.js';
 import type { Clock } from '../model/time.js';
-import { type AcceptedInput, AcceptedRow } from '../records/accepted_input.js';
-import type { InputRow } from '../records/input_row.js';
+import type { AcceptedInput, AcceptedRow } from '../records/accepted_input.js';
 import type { Holding } from '../records/second_record.js';
 import { checkRecords, type RecordCheck } from './background_check.js';
 import { type Commit, cutoffsAt, runHousekeeping } from './housekeeping.js';
@@ -121,10 +119,10 @@ export class Store implements StoreReader {
   /**
    * Keeps the latest accepted input of a publisher, and the updates that the service remembers against replays.
    * @param key the bytes of the publisher's key
-   * @param input the row of the input; the next commit writes what the row has then
+   * @param accepted the memory of the publisher and the asset; the next commit writes the input that it has then
    */
-  putInput(asset: AssetName, key: Buffer, input: InputRow, seen: SeenUpdates): void {
-    putInput(this.#tables, this.#recordKeys.ofInput(asset, key), new AcceptedRow(input, seen));
+  putInput(asset: AssetName, key: Buffer, accepted: AcceptedRow): void {
+    putInput(this.#tables, this.#recordKeys.ofInput(asset, key), accepted);
   }
 
   /**

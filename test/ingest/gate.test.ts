@@ -228,10 +228,10 @@ test('only what is wholly the last accepted update but for its nanoseconds needs
 test('after a restart what was accepted stays refused, and a refresh is verified anew', async (t) => {
   const before = newGate().gate;
   const good = admitted(before, GOOD);
-  const row = before.accept(good);
-  if (typeof row === 'string') return t.fail(row);
+  const pair = before.accept(good);
+  if (typeof pair === 'string') return t.fail(pair);
   const { gate } = newGate();
-  gate.restore(bitcoin, publisher, row.take(), before.seen(good.asset, good.publisher));
+  gate.restore(bitcoin, publisher, pair.input, pair.seen);
   t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
   const refresh = admitted(gate, { ...GOOD, timestamp: String(START_NS + 1n) });
   t.equal(refresh.verified, false);
@@ -243,15 +243,15 @@ test('the last accepted update is accepted once more when its message is sent ag
   const before = newGate().gate;
   const good = admitted(before, GOOD);
   const asWell = before.admit(GOOD, 'evm', ALL, true);
-  const row = before.accept(good);
-  if (typeof row === 'string') return t.fail(row);
+  const pair = before.accept(good);
+  if (typeof pair === 'string') return t.fail(pair);
   t.equal(
     refusalOf(typeof asWell === 'string' ? asWell : before.accept(asWell)),
     undefined,
     'also while the first is verified',
   );
   const restored = newGate().gate;
-  restored.restore(bitcoin, publisher, row.take(), before.seen(good.asset, good.publisher));
+  restored.restore(bitcoin, publisher, pair.input, pair.seen);
   for (const gate of [before, restored]) {
     t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
     const again = gate.admit(GOOD, 'evm', ALL, true);
@@ -259,8 +259,8 @@ test('the last accepted update is accepted once more when its message is sent ag
     t.equal(again.verified, true);
     t.equal(refusalOf(gate.accept(again)), undefined);
     t.same(
-      gate.seen(again.asset, again.publisher).updates,
-      before.seen(good.asset, good.publisher).updates,
+      gate.accepted(again.asset, again.publisher).seen.updates,
+      pair.seen.updates,
       'nothing has changed',
     );
     for (const change of [{ r: '0x12' }, { s: '0x23' }, { v: '0x1c' }, { price: '6' }, { metadata: '{}' }])
@@ -274,8 +274,8 @@ test('the last accepted update is accepted once more when its message is sent ag
   t.equal(over.verified, false, 'nothing but its hash is known');
   t.equal(refusalOf(before.accept(over)), undefined);
   t.same(
-    before.seen(over.asset, over.publisher).updates,
-    before.seen(later.asset, later.publisher).updates,
+    before.accepted(over.asset, over.publisher).seen.updates,
+    before.accepted(later.asset, later.publisher).seen.updates,
     'nothing has changed',
   );
   t.equal(before.admit(GOOD, 'evm', ALL), SEEN_BEFORE, 'its message was not sent before');

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { hashKeyOf, ReplayWindow, SEEN_UPDATES_MAX, type SignedUpdate } from '../../src/ingest/replay.js';
+import { hashKeyOf, ReplayRules, SEEN_UPDATES_MAX, type SignedUpdate } from '../../src/ingest/replay.js';
+import { SeenTable, type SeenWindow } from '../../src/ingest/seen_window.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { decodeAcceptedInput, encodeAcceptedInput } from '../../src/records/accepted_input.js';
 import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sample.js';
 import { cases } from '../tier.js';
 
-const assets = [sampleAsset(), sampleAsset({ index: 0xffff })];
-const publishers = [samplePublisher(), samplePublisher({ index: 70_000 })];
+/** The pairs of the property. All windows are in the same block of memory. */
+const PAIRS = 4;
 const MAX_BACKWARD_NS = 2n * NS_PER_SECOND;
 /** The latest accepted time, after all times of the tests. */
 const LATEST_NS = START_NS + 60n * NS_PER_SECOND;
@@ -19,12 +20,10 @@ interface HashedUpdate extends SignedUpdate {
 }
 
 /** Returns an update like a publisher's. The hash covers the price and the whole second. */
-function updateOf(price: number, timestampNs: bigint, sender = 'alice', pair = 0): HashedUpdate {
+function updateOf(price: number, timestampNs: bigint, sender = 'alice'): HashedUpdate {
   const second = timestampNs / NS_PER_SECOND;
   const msgHash = createHash('sha256').update(`${price} ${second}`).digest();
   return {
-    asset: assets[pair >> 1]!,
-    publisher: publishers[pair & 1]!,
     sender,
     timestampNs: timestampNs as TimeNs,
     second: Number(second),
@@ -34,15 +33,31 @@ function updateOf(price: number, timestampNs: bigint, sender = 'alice', pair = 0
   };
 }
 
-function send(window: ReplayWindow, update: SignedUpdate): string | undefined {
-  const refusal = window.check(update, LATEST_NS);
-  if (refusal === undefined) window.record(update, LATEST_NS);
-  return refusal;
+/** The rules, and the window of one publisher and one asset. */
+class Pair {
+  readonly rules: ReplayRules;
+  readonly window: SeenWindow;
+
+  constructor(maxBackwardNs: bigint, window = new SeenTable().add()) {
+    this.rules = new ReplayRules(maxBackwardNs, START_NS);
+    this.window = window;
+  }
+
+  send(update: SignedUpdate): string | undefined {
+    const refusal = this.rules.check(this.window, update, LATEST_NS);
+    if (refusal === undefined) this.rules.record(this.window, update, LATEST_NS);
+    return refusal;
+  }
+}
+
+function pairsOf(maxBackwardNs: bigint): Pair[] {
+  const table = new SeenTable();
+  return Array.from({ length: PAIRS }, () => new Pair(maxBackwardNs, table.add()));
 }
 
 /** Returns a window in the form in which the store returns it. */
 function stored(seen: SeenUpdates): SeenUpdates {
-  const input = sampleInput(assets[0]!, publishers[0]!, 1n, START_NS);
+  const input = sampleInput(sampleAsset(), samplePublisher(), 1n, START_NS);
   const bytes = encodeAcceptedInput({ input, seen });
   return decodeAcceptedInput(bytes).seen!;
 }
@@ -80,8 +95,9 @@ class Reference {
 
 test('the rules agree with a memory of everything that was ever accepted, over restarts', async (t) => {
   const step = fc.record({
-    pair: fc.nat(3),
-    price: fc.integer({ min: 1, max: 3 }),
+    pair: fc.oneof(fc.constant(0), fc.nat(PAIRS - 1)),
+    // More different prices than there is room for in the memory that each window has.
+    price: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 60 })),
     sender: fc.constantFrom('alice', 'alice', 'mallory'),
     // Time steps around the ends of the window, by nanoseconds and by seconds.
     moveNs: fc
@@ -103,25 +119,22 @@ test('the rules agree with a memory of everything that was ever accepted, over r
       maxBackward,
       (steps, first, second) => {
         let maxBackwardNs = first;
-        let window = new ReplayWindow(maxBackwardNs, START_NS);
-        const references = [0, 1, 2, 3].map(() => new Reference());
+        let pairs = pairsOf(maxBackwardNs);
+        const references = Array.from({ length: PAIRS }, () => new Reference());
         const lastNs = new Map<number, TimeNs>();
         let timeNs: bigint = START_NS;
         for (const { pair, price, sender, moveNs, restart } of steps) {
           if (restart) {
-            const before = window;
+            const before = pairs;
             for (const reference of references) reference.restart();
             maxBackwardNs = second;
-            window = new ReplayWindow(maxBackwardNs, START_NS);
-            for (const [one, atNs] of lastNs) {
-              const { asset, publisher } = updateOf(1, atNs, 'alice', one);
-              window.restore(asset, publisher, atNs, stored(before.seen(asset, publisher)));
-            }
+            pairs = pairsOf(maxBackwardNs);
+            for (const [one, atNs] of lastNs) pairs[one]!.window.restore(atNs, stored(before[one]!.window));
           }
           timeNs += moveNs;
-          const update = updateOf(price, timeNs, sender, pair);
+          const update = updateOf(price, timeNs, sender);
           const isAccepted = references[pair]!.accepts(update, maxBackwardNs);
-          if ((send(window, update) === undefined) !== isAccepted) return false;
+          if ((pairs[pair]!.send(update) === undefined) !== isAccepted) return false;
           if (isAccepted) lastNs.set(pair, update.timestampNs);
           if (isAccepted) accepted++;
           else refused++;
@@ -140,128 +153,111 @@ const TOO_FAR_BACK = 'timestamp is further behind the newest accepted one than i
 const NOT_NEWER = 'timestamp is not newer than the last accepted one';
 
 test('what is accepted may be older than the newest, up to max_backward and no more', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
-  t.equal(send(window, updateOf(1, START_NS)), undefined);
-  t.equal(send(window, updateOf(2, START_NS - MAX_BACKWARD_NS)), undefined);
-  t.equal(send(window, updateOf(3, START_NS - MAX_BACKWARD_NS - 1n)), TOO_FAR_BACK);
-  t.equal(send(window, updateOf(4, START_NS)), undefined, 'another value of the newest time');
-  const strict = new ReplayWindow(0n, START_NS);
-  t.equal(send(strict, updateOf(1, START_NS)), undefined);
-  t.equal(send(strict, updateOf(2, START_NS)), NOT_NEWER);
-  t.equal(send(strict, updateOf(2, START_NS + 1n)), undefined);
+  const pair = new Pair(MAX_BACKWARD_NS);
+  t.equal(pair.send(updateOf(1, START_NS)), undefined);
+  t.equal(pair.send(updateOf(2, START_NS - MAX_BACKWARD_NS)), undefined);
+  t.equal(pair.send(updateOf(3, START_NS - MAX_BACKWARD_NS - 1n)), TOO_FAR_BACK);
+  t.equal(pair.send(updateOf(4, START_NS)), undefined, 'another value of the newest time');
+  const strict = new Pair(0n);
+  t.equal(strict.send(updateOf(1, START_NS)), undefined);
+  t.equal(strict.send(updateOf(2, START_NS)), NOT_NEWER);
+  t.equal(strict.send(updateOf(2, START_NS + 1n)), undefined);
 });
 
 test('a refresh needs a later time, and other values in between do not matter', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
-  t.equal(send(window, updateOf(1, START_NS + 1n)), undefined);
-  t.equal(send(window, updateOf(1, START_NS + 1n)), REPLAY);
-  t.equal(send(window, updateOf(1, START_NS)), REPLAY);
-  t.equal(send(window, updateOf(2, START_NS + 5n)), undefined);
-  t.equal(send(window, updateOf(1, START_NS + 3n)), undefined);
-  t.equal(send(window, updateOf(1, START_NS + 2n)), REPLAY);
-  t.equal(send(window, updateOf(1, START_NS + NS_PER_SECOND)), undefined, 'signed anew for the next second');
+  const pair = new Pair(MAX_BACKWARD_NS);
+  t.equal(pair.send(updateOf(1, START_NS + 1n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 1n)), REPLAY);
+  t.equal(pair.send(updateOf(1, START_NS)), REPLAY);
+  t.equal(pair.send(updateOf(2, START_NS + 5n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 3n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 2n)), REPLAY);
+  t.equal(pair.send(updateOf(1, START_NS + NS_PER_SECOND)), undefined, 'signed anew for the next second');
 });
 
 test('with a max_backward of 0 an earlier value of the second does not come back', async (t) => {
-  const window = new ReplayWindow(0n, START_NS);
-  t.equal(send(window, updateOf(1, START_NS + 1n)), undefined);
-  t.equal(send(window, updateOf(1, START_NS + 2n)), undefined, 'the newest is refreshed');
-  t.equal(send(window, updateOf(2, START_NS + 3n)), undefined);
-  t.match(send(window, updateOf(1, START_NS + 4n)), /^replay: another update came after this one/);
-  t.equal(send(window, updateOf(2, START_NS + 4n)), undefined);
+  const pair = new Pair(0n);
+  t.equal(pair.send(updateOf(1, START_NS + 1n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 2n)), undefined, 'the newest is refreshed');
+  t.equal(pair.send(updateOf(2, START_NS + 3n)), undefined);
+  t.match(pair.send(updateOf(1, START_NS + 4n)), /^replay: another update came after this one/);
+  t.equal(pair.send(updateOf(2, START_NS + 4n)), undefined);
 });
 
 test('nobody silences a publisher by refreshing its updates', async (t) => {
   for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
-    const window = new ReplayWindow(maxBackwardNs, START_NS);
+    const pair = new Pair(maxBackwardNs);
     let refused = 0;
     for (let i = 0; i < 100; i++) {
       const honest = updateOf(i, START_NS + BigInt(i) * 103n * NS_PER_MS);
-      if (send(window, honest) !== undefined) refused++;
+      if (pair.send(honest) !== undefined) refused++;
       const lastOfSecond = (honest.timestampNs / NS_PER_SECOND + 1n) * NS_PER_SECOND - 1n;
-      t.equal(send(window, updateOf(i, lastOfSecond, 'mallory')), FOREIGN);
+      t.equal(pair.send(updateOf(i, lastOfSecond, 'mallory')), FOREIGN);
       // The publisher's own token may refresh the update for the same time.
-      if (send(window, updateOf(i, lastOfSecond)) !== undefined) refused++;
+      if (pair.send(updateOf(i, lastOfSecond)) !== undefined) refused++;
     }
     t.equal(refused, 0);
   }
 });
 
 test('the window holds its limit of different updates, and refreshes besides', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
+  const pair = new Pair(MAX_BACKWARD_NS);
   let refused = 0;
   for (let i = 1; i <= SEEN_UPDATES_MAX; i++)
-    if (send(window, updateOf(i, START_NS + BigInt(i))) !== undefined) refused++;
+    if (pair.send(updateOf(i, START_NS + BigInt(i))) !== undefined) refused++;
   t.equal(refused, 0);
   const full = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
-  t.equal(send(window, updateOf(0, START_NS + 20_000n)), full);
-  t.equal(send(window, updateOf(0, START_NS + NS_PER_SECOND)), full);
-  t.equal(send(window, updateOf(1, START_NS + 20_000n)), undefined, 'a refresh');
-  t.equal(send(window, updateOf(1, START_NS + 20_000n)), REPLAY);
-  t.equal(send(window, updateOf(0, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND)), undefined, 'time moved on');
-  t.equal(send(window, updateOf(0, START_NS + 2n * NS_PER_SECOND)), undefined, 'and so there is room again');
-  t.equal(send(window, updateOf(2, START_NS + 30_000n)), TOO_FAR_BACK);
+  t.equal(pair.send(updateOf(0, START_NS + 20_000n)), full);
+  t.equal(pair.send(updateOf(0, START_NS + NS_PER_SECOND)), full);
+  t.equal(pair.send(updateOf(1, START_NS + 20_000n)), undefined, 'a refresh');
+  t.equal(pair.send(updateOf(1, START_NS + 20_000n)), REPLAY);
+  t.equal(pair.send(updateOf(0, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND)), undefined, 'time moved on');
+  t.equal(pair.send(updateOf(0, START_NS + 2n * NS_PER_SECOND)), undefined, 'and so there is room again');
+  t.equal(pair.send(updateOf(2, START_NS + 30_000n)), TOO_FAR_BACK);
 });
 
 test('what was accepted last is known by its second and hash', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
+  const pair = new Pair(MAX_BACKWARD_NS);
   const update = updateOf(5, START_NS);
-  t.equal(window.isLast(update), false);
-  window.record(update, LATEST_NS);
-  t.equal(window.isLast(update), true);
+  t.equal(pair.window.isLast(update), false);
+  pair.rules.record(pair.window, update, LATEST_NS);
+  t.equal(pair.window.isLast(update), true);
   const later = updateOf(5, START_NS + 1n);
-  t.equal(window.isLast(later), true, 'its nanoseconds may differ');
-  t.equal(window.isLast({ ...later, publisher: publishers[1]! }), false);
-  t.equal(window.isLast({ ...later, asset: assets[1]! }), false);
-  t.equal(window.isLast(updateOf(5, START_NS + NS_PER_SECOND)), false);
-  window.record(updateOf(6, START_NS + 2n), LATEST_NS);
-  t.equal(window.isLast(later), false, 'another one came');
-  window.restore(
-    update.asset,
-    update.publisher,
-    update.timestampNs,
-    window.seen(update.asset, update.publisher),
-  );
-  t.equal(window.isLast(updateOf(6, START_NS + 3n)), false, 'nothing was accepted since the start');
+  t.equal(pair.window.isLast(later), true, 'its nanoseconds may differ');
+  t.equal(pair.window.isLast(updateOf(5, START_NS + NS_PER_SECOND)), false);
+  pair.rules.record(pair.window, updateOf(6, START_NS + 2n), LATEST_NS);
+  t.equal(pair.window.isLast(later), false, 'another one came');
+  pair.window.restore(update.timestampNs, stored(pair.window));
+  t.equal(pair.window.isLast(updateOf(6, START_NS + 3n)), false, 'nothing was accepted since the start');
 });
 
 test('a record without a window: nothing of the second of the last update is taken', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
-  const { asset, publisher } = updateOf(1, START_NS);
-  window.restore(asset, publisher, START_NS, undefined);
-  for (const price of [1, 2]) t.equal(send(window, updateOf(price, START_NS + 1n)), TOO_FAR_BACK);
-  t.equal(send(window, updateOf(2, START_NS + NS_PER_SECOND)), undefined);
+  const pair = new Pair(MAX_BACKWARD_NS);
+  pair.window.restore(START_NS, undefined);
+  for (const price of [1, 2]) t.equal(pair.send(updateOf(price, START_NS + 1n)), TOO_FAR_BACK);
+  t.equal(pair.send(updateOf(2, START_NS + NS_PER_SECOND)), undefined);
 });
 
 test('a window that a wrong clock put ahead does not count, and nothing from before the step back is taken', async (t) => {
   for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
-    const window = new ReplayWindow(maxBackwardNs, START_NS);
+    const pair = new Pair(maxBackwardNs);
     const aheadNs = START_NS + 3_600n * NS_PER_SECOND;
     const ahead = updateOf(1, aheadNs);
-    window.record(ahead, aheadNs);
-    t.equal(send(window, updateOf(2, START_NS)), undefined, 'it is ahead of the latest time that counts');
-    t.equal(
-      send(window, updateOf(2, START_NS)),
-      maxBackwardNs === 0n ? NOT_NEWER : REPLAY,
-      'and is replaced',
-    );
+    pair.rules.record(pair.window, ahead, aheadNs);
+    t.equal(pair.send(updateOf(2, START_NS)), undefined, 'it is ahead of the latest time that counts');
+    t.equal(pair.send(updateOf(2, START_NS)), maxBackwardNs === 0n ? NOT_NEWER : REPLAY, 'and is replaced');
 
-    window.record(ahead, aheadNs);
-    window.restore(
-      ahead.asset,
-      ahead.publisher,
-      ahead.timestampNs,
-      stored(window.seen(ahead.asset, ahead.publisher)),
-    );
+    pair.rules.record(pair.window, ahead, aheadNs);
+    pair.window.restore(ahead.timestampNs, stored(pair.window));
     const nowNs = START_NS + 10n * NS_PER_SECOND;
-    window.steppedBack(nowNs as TimeNs);
-    t.equal(send(window, updateOf(3, nowNs - 1n)), NOT_NEWER, 'the time before may have been used');
+    pair.rules.steppedBack(nowNs as TimeNs);
+    t.equal(pair.send(updateOf(3, nowNs - 1n)), NOT_NEWER, 'the time before may have been used');
     t.equal(
-      window.check(ahead, aheadNs),
+      pair.rules.check(pair.window, ahead, aheadNs),
       maxBackwardNs === 0n ? NOT_NEWER : REPLAY,
       'it counts if the clock comes back to it',
     );
-    t.equal(send(window, updateOf(3, nowNs)), undefined);
-    t.ok(send(window, updateOf(4, nowNs - 1n)), 'not even within max_backward');
+    t.equal(pair.send(updateOf(3, nowNs)), undefined);
+    t.ok(pair.send(updateOf(4, nowNs - 1n)), 'not even within max_backward');
   }
 });

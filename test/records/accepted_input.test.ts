@@ -43,11 +43,13 @@ const update = fc.tuple(
   fc.integer({ min: 0, max: 999_999_999 }),
   fc.integer({ min: 0, max: 2 ** 16 - 1 }),
 );
-const seen = fc.record({
-  floorNs: timeNs,
-  senders: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
-  updates: fc.array(update, { maxLength: 300 }).map((updates) => updates.flat()),
-});
+const seen = fc
+  .record({
+    floorNs: timeNs,
+    senders: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
+    updates: fc.array(update, { maxLength: 300 }),
+  })
+  .map(({ updates, ...rest }) => ({ ...rest, count: updates.length, updates: updates.flat() }));
 const accepted = fc.record({
   input: fc.oneof(input, declared),
   seen: fc.option(seen, { nil: undefined }),
@@ -129,7 +131,7 @@ function builtInput({ price, timestampNs, wire }: PublisherPrice): Uint8Array {
 
 function builtSeen({ floorNs, senders, updates }: SeenUpdates): Uint8Array {
   const builder = new Builder(64);
-  const column = (field: number) => updates.filter((_, at) => at % SEEN_FIELDS === field);
+  const column = (field: number) => Array.from(updates).filter((_, at) => at % SEEN_FIELDS === field);
   const names = senders.map((sender) => builder.createString(sender));
   const sendersAt = SeenRecord.createSenderVector(builder, names);
   const columnsAt = [

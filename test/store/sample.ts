@@ -4,6 +4,7 @@ import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { AcceptedRow } from '../../src/records/accepted_input.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { rowOf } from '../model/sample.js';
@@ -51,6 +52,7 @@ export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
   return {
     floorNs: (timestampNs - 2n * NS_PER_SECOND) as TimeNs,
     senders: ['bob', 'Zoë'],
+    count: 3,
     updates: [
       ...[2 ** 53 - 1, second - 1, 999_999_999, 1],
       ...[2 ** 52, second - 1, 0, 0],
@@ -128,7 +130,7 @@ export interface SampleOptions extends StoreOptions {
 export function putInputs(store: Store, aggregate: SignedAggregate): void {
   for (const input of aggregate.inputs) {
     const key = Buffer.from(input.wire.publisherKey.slice(2), 'hex');
-    store.putInput(aggregate, key, rowOf(aggregate, input), seenOf(input));
+    store.putInput(aggregate, key, new AcceptedRow(rowOf(aggregate, input), seenOf(input)));
   }
 }
 

@@ -1,0 +1,214 @@
+import {
+  SEEN_FIELDS,
+  SEEN_HASH_KEY,
+  SEEN_NANOS,
+  SEEN_SECOND,
+  SEEN_SENDER,
+  type SeenUpdates,
+} from '../model/seen_updates.js';
+import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
+
+/** The fields of an update by which a window recognises the update. */
+export interface SeenUpdate {
+  /** The identity of the session that sent the update. */
+  readonly sender: string;
+  /**
+   * The whole second of the timestamp, which the signature covers. The next field has the remaining nanoseconds, which the
+   * signature does not cover.
+   */
+  readonly second: number;
+  readonly nanos: number;
+  /** The remembered part of the `msg_hash`. */
+  readonly hashKey: number;
+}
+
+/** The number of updates that fit in the memory that each window has. Most publishers send fewer different updates a second. */
+const ROOM_UPDATES = 8;
+const ROOM_NUMBERS = ROOM_UPDATES * SEEN_FIELDS;
+const WINDOWS_PER_BLOCK = 256;
+/**
+ * The number of updates up to which the class searches a window from its start. Up to this number, a search is faster than a map. Most
+ * publishers send 2 to 20 updates a second.
+ */
+const SEARCHED_UPDATES_MAX = 100;
+
+/** Allocates windows in blocks of memory. */
+export class SeenTable {
+  #block = new Float64Array(0);
+  #used = 0;
+
+  /** Returns an empty window, which accepts every time. */
+  add(): SeenWindow {
+    if (this.#used === this.#block.length) {
+      this.#block = new Float64Array(ROOM_NUMBERS * WINDOWS_PER_BLOCK);
+      this.#used = 0;
+    }
+    const from = this.#used;
+    this.#used += ROOM_NUMBERS;
+    return new SeenWindow(this.#block.subarray(from, this.#used));
+  }
+}
+
+/**
+ * The accepted updates of one publisher for one asset that the service remembers. The window writes its updates where the forgotten
+ * updates were, so that an accepted update leaves no object behind.
+ */
+export class SeenWindow implements SeenUpdates {
+  floorNs = 0n as TimeNs;
+  senders: string[] = [];
+  count = 0;
+  updates: Float64Array;
+  /** The memory that the window always has. */
+  readonly #room: Float64Array;
+  /** The index of each hash key in `updates`; `undefined` while the window has few updates. */
+  #placeByKey: Map<number, number> | undefined;
+  /** The hash key and the second of the last accepted update since the start, in the order of arrival. */
+  #lastHashKey = 0;
+  #lastSecond: number | undefined;
+
+  constructor(room: Float64Array) {
+    this.#room = room;
+    this.updates = room;
+  }
+
+  /**
+   * Restores the window after a restart.
+   * @param lastNs the time of the last accepted update
+   * @param seen absent in records of versions without a window; the window then begins after the second of the last update
+   */
+  restore(lastNs: TimeNs, seen: SeenUpdates | undefined): void {
+    this.clear(seen?.floorNs ?? (((secondOf(lastNs) + 1n) * NS_PER_SECOND) as TimeNs));
+    if (seen === undefined) return;
+    this.senders = [...seen.senders];
+    this.count = seen.count;
+    const length = seen.count * SEEN_FIELDS;
+    if (length > ROOM_NUMBERS) this.updates = new Float64Array(length);
+    for (let at = 0; at < length; at++) this.updates[at] = seen.updates[at]!;
+  }
+
+  /** Forgets all updates, and begins at this time. */
+  clear(floorNs: TimeNs): void {
+    this.floorNs = floorNs;
+    this.senders = [];
+    this.count = 0;
+    this.updates = this.#room;
+    this.#placeByKey = undefined;
+    this.#lastSecond = undefined;
+  }
+
+  /** Returns the index in `updates` at which the update with this second and hash begins; -1 when the update is absent. */
+  find({ second, hashKey }: SeenUpdate): number {
+    const { updates, count } = this;
+    if (count > SEARCHED_UPDATES_MAX) {
+      this.#placeByKey ??= placesByKey(updates, count);
+      const at = this.#placeByKey.get(hashKey) ?? -1;
+      return at >= 0 && updates[at + SEEN_SECOND] === second ? at : -1;
+    }
+    for (let at = 0; at < count * SEEN_FIELDS; at += SEEN_FIELDS)
+      if (updates[at + SEEN_HASH_KEY] === hashKey && updates[at + SEEN_SECOND] === second) return at;
+    return -1;
+  }
+
+  senderAt(at: number): string {
+    return this.senders[this.updates[at + SEEN_SENDER]!]!;
+  }
+
+  nanosAt(at: number): number {
+    return this.updates[at + SEEN_NANOS]!;
+  }
+
+  /** Returns the number of updates from this second on. */
+  countFrom(second: number): number {
+    let left = 0;
+    for (let at = 0; at < this.count * SEEN_FIELDS; at += SEEN_FIELDS)
+      if (this.updates[at + SEEN_SECOND]! >= second) left++;
+    return left;
+  }
+
+  /** Returns whether the last accepted update since the start has this second and hash. */
+  isLast({ hashKey, second }: SeenUpdate): boolean {
+    return this.#lastSecond === second && this.#lastHashKey === hashKey;
+  }
+
+  /**
+   * Returns whether the update at index `at` was accepted last. After a restart, the newest update that was not a refresh counts as
+   * accepted last.
+   */
+  isNewest(update: SeenUpdate, at: number): boolean {
+    return this.#lastSecond === undefined
+      ? at + SEEN_FIELDS === this.count * SEEN_FIELDS
+      : this.isLast(update);
+  }
+
+  /** Notes which update was accepted last. */
+  noteLast({ hashKey, second }: SeenUpdate): void {
+    this.#lastHashKey = hashKey;
+    this.#lastSecond = second;
+  }
+
+  /** Notes the newer time of a refresh of the update at index `at`. */
+  refresh(at: number, { nanos }: SeenUpdate): void {
+    this.updates[at + SEEN_NANOS] = nanos;
+  }
+
+  /** Adds an update that the window does not have. */
+  add({ hashKey, second, nanos, sender }: SeenUpdate): void {
+    const at = this.count * SEEN_FIELDS;
+    if (at === this.updates.length) this.#move(new Float64Array(2 * at));
+    const { updates } = this;
+    updates[at + SEEN_HASH_KEY] = hashKey;
+    updates[at + SEEN_SECOND] = second;
+    updates[at + SEEN_NANOS] = nanos;
+    updates[at + SEEN_SENDER] = this.#placeOf(sender);
+    this.#placeByKey?.set(hashKey, at);
+    this.count++;
+  }
+
+  /** Moves the start of the window. Forgets the updates of the seconds before the start, and the senders that no update needs. */
+  raiseFloor(floorNs: TimeNs): void {
+    if (floorNs <= this.floorNs) return;
+    const first = secondOf(floorNs);
+    const isNextSecond = first > secondOf(this.floorNs);
+    this.floorNs = floorNs;
+    if (isNextSecond) this.#forgetBefore(Number(first));
+  }
+
+  #forgetBefore(first: number): void {
+    const { updates } = this;
+    this.#placeByKey = undefined;
+    let kept = 0;
+    for (let at = 0; at < this.count * SEEN_FIELDS; at += SEEN_FIELDS) {
+      if (updates[at + SEEN_SECOND]! < first) continue;
+      for (let field = 0; field < SEEN_FIELDS; field++) updates[kept + field] = updates[at + field]!;
+      kept += SEEN_FIELDS;
+    }
+    this.count = kept / SEEN_FIELDS;
+    if (updates.length > ROOM_NUMBERS && 4 * kept <= updates.length)
+      this.#move(2 * kept <= ROOM_NUMBERS ? this.#room : new Float64Array(2 * kept));
+    if (this.senders.length > 1) this.#forgetUnusedSenders();
+  }
+
+  #forgetUnusedSenders(): void {
+    const { senders, updates } = this;
+    this.senders = [];
+    for (let at = SEEN_SENDER; at < this.count * SEEN_FIELDS; at += SEEN_FIELDS)
+      updates[at] = this.#placeOf(senders[updates[at]!]!);
+  }
+
+  /** Returns the index of a sender in the list. A new sender is added at the end. */
+  #placeOf(sender: string): number {
+    const place = this.senders.indexOf(sender);
+    return place >= 0 ? place : this.senders.push(sender) - 1;
+  }
+
+  #move(updates: Float64Array): void {
+    updates.set(this.updates.subarray(0, this.count * SEEN_FIELDS));
+    this.updates = updates;
+  }
+}
+
+function placesByKey(updates: ArrayLike<number>, count: number): Map<number, number> {
+  const places = new Map<number, number>();
+  for (let at = 0; at < count * SEEN_FIELDS; at += SEEN_FIELDS) places.set(updates[at + SEEN_HASH_KEY]!, at);
+  return places;
+}
