@@ -24,7 +24,7 @@ const PACKAGE = 'tickseal-client';
  * missed ticks, so these parts cannot be loaded lazily.
  */
 const STREAM_BYTES_MAX = 18_400;
-const ALL_BYTES_MAX = 38_600;
+const ALL_BYTES_MAX = 38_700;
 const LOG_BYTES_MAX = 6_000;
 
 const SIGNER = '0xC4A02e7D370402F4afC36032076B05e74FF81786';

@@ -105,8 +105,8 @@ export function recent(
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
   const parameters = { timestamp: String(second), ...assetParameters(symbols, query) };
-  const endNs = Number.isSafeInteger(second) ? BigInt(second + 1) * NS_PER_SECOND - 1n : undefined;
-  return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust, 'required', endNs);
+  const isLater = (ns: bigint) => ns / NS_PER_SECOND > second;
+  return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust, 'required', isLater);
 }
 
 /** @throws TypeError when a time is no bigint: a number loses the last digits of nanoseconds */
@@ -124,7 +124,7 @@ export function at(
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
   const parameters = { timestamp: String(timestampNs), ...assetParameters(symbols, query) };
-  return aggregates(service, pathOf(REST_PATHS.at, parameters), trust, 'optional', timestampNs);
+  return aggregates(service, pathOf(REST_PATHS.at, parameters), trust, 'optional', (ns) => ns > timestampNs);
 }
 
 /** Checks an aggregate of the past. The inputs of the aggregate may be absent. @throws UnverifiedError when a check fails */
@@ -178,13 +178,13 @@ export async function marketStatus(
   };
 }
 
-/** @param endNs the last time at which the aggregates may have been signed: a later one was not in force at the wanted time */
+/** @param isLater returns true for an aggregate that was signed after the requested time, and so was not in force then */
 async function aggregates(
   service: RestService,
   path: string,
   trust: AggregateTrust,
   inputs: 'required' | 'optional' = 'required',
-  endNs?: bigint,
+  isLater?: (signedAtNs: bigint) => boolean,
 ): Promise<Record<string, AggregatePrice>> {
   const text = await service.get(path);
   const body = parseExactJson(text) as { readonly data?: Readonly<Record<string, object>> } | undefined;
@@ -192,18 +192,12 @@ async function aggregates(
     throw new ProtocolError(service.url, 'the answer has no data');
   const prices = Object.entries(body.data).map(([symbol, aggregate]) => {
     const price = priceOf(service, symbol, aggregate, trust, inputs);
-    if (endNs !== undefined && price.timestampNs > endNs)
-      throw new UnverifiedError(service.url, [symbol], [...price.checks, SIGNED_LATER]);
-    return [symbol, price] as const;
+    if (!isLater?.(price.timestampNs)) return [symbol, price] as const;
+    const age: Check = { name: 'age', status: 'failed', reason: 'signed after the requested time' };
+    throw new UnverifiedError(service.url, [symbol], [...price.checks, age]);
   });
   return Object.fromEntries(prices);
 }
-
-const SIGNED_LATER: Check = {
-  name: 'service_signed_price timestamp',
-  status: 'failed',
-  reason: 'it was signed after the requested time',
-};
 
 function priceOf(
   service: RestService,
