@@ -51,13 +51,8 @@ const FRAME_BYTES = 64;
 /** The number of bytes that a connection may receive in addition to the longest message: headers of fragments, for example. */
 const EXCESS_BYTES = 64 * 1024;
 
-/** The handle of a connection that the watch has checked. */
-interface Handle<S> {
-  received: number;
-  owner: S | undefined;
-  /** The number of checks until the watch may repeat the search for the owner. */
-  looksToSearch: number;
-}
+/** The count of received bytes of a handle that the watch does not know. */
+const UNKNOWN = -1;
 
 /** The count of the bytes that a socket has received since the watch found its handle. */
 interface Account {
@@ -78,7 +73,12 @@ interface Account {
  */
 export class FloodWatch<S extends WatchedSocket> {
   readonly #options: FloodWatchOptions<S>;
-  readonly #handles = new Map<number, Handle<S>>();
+  /** The received bytes at the last check, by handle, or {@link UNKNOWN}. A number, because most of thousands of handles have no owner. */
+  readonly #received: number[] = [];
+  /** The sockets of the handles that the watch has found. */
+  readonly #owners = new Map<number, S>();
+  /** The number of checks until the watch may repeat the search for the owner of a handle. */
+  readonly #looksToSearch = new Map<number, number>();
   readonly #accounts = new Map<S, Account>();
   /** `null` before the first use. */
   #counters: TcpCounters | undefined | null = null;
@@ -126,7 +126,7 @@ export class FloodWatch<S extends WatchedSocket> {
     const account = this.#accounts.get(socket);
     if (account === undefined) return;
     this.#accounts.delete(socket);
-    this.#handles.delete(account.handle);
+    this.#forget(account.handle);
   }
 
   check(): void {
@@ -140,11 +140,19 @@ export class FloodWatch<S extends WatchedSocket> {
 
   #forgetAll(): void {
     this.#quietChecks = QUIET_CHECKS_MAX;
-    this.#handles.clear();
+    this.#received.length = 0;
+    this.#owners.clear();
+    this.#looksToSearch.clear();
     this.#accounts.clear();
     this.#nextHandle = 0;
     this.#missing = 0;
     this.#knowsAll = false;
+  }
+
+  #forget(handle: number): void {
+    this.#received[handle] = UNKNOWN;
+    this.#owners.delete(handle);
+    this.#looksToSearch.delete(handle);
   }
 
   #look(counters: TcpCounters, handlesMax: number): void {
@@ -157,7 +165,7 @@ export class FloodWatch<S extends WatchedSocket> {
         if (this.#lookAt(handle, counts.received, counters)) suspects.push(handle);
         continue;
       }
-      this.#handles.delete(handle);
+      this.#forget(handle);
       if (++this.#missing < MISSING_MAX) continue;
       this.#nextHandle = 0;
       this.#missing = 0;
@@ -169,16 +177,17 @@ export class FloodWatch<S extends WatchedSocket> {
 
   /** @returns true when the watch must find the socket of the handle */
   #lookAt(handle: number, received: number, counters: TcpCounters): boolean {
-    let known = this.#handles.get(handle);
-    if (known === undefined || received < known.received) {
-      known = { received: this.#knowsAll ? 0 : received, owner: undefined, looksToSearch: 0 };
-      this.#handles.set(handle, known);
+    let before = this.#received[handle] ?? UNKNOWN;
+    if (before === UNKNOWN || received < before) {
+      this.#forget(handle);
+      before = this.#knowsAll ? 0 : received;
     }
-    const arrived = received - known.received;
-    known.received = received;
-    if (known.owner !== undefined) this.#judge(known.owner, counters);
-    else if (known.looksToSearch > 0) known.looksToSearch -= 1;
-    else return arrived > SUSPECT_BYTES;
+    this.#received[handle] = received;
+    const owner = this.#owners.get(handle);
+    const looksToSearch = this.#looksToSearch.get(handle) ?? 0;
+    if (owner !== undefined) this.#judge(owner, counters);
+    else if (looksToSearch > 0) this.#looksToSearch.set(handle, looksToSearch - 1);
+    else return received - before > SUSPECT_BYTES;
     return false;
   }
 
@@ -204,12 +213,12 @@ export class FloodWatch<S extends WatchedSocket> {
       for (const handle of among) {
         const socket = together.find((one) => isOn(one, handle, counters));
         if (socket === undefined) continue;
-        this.#handles.get(handle)!.owner = socket;
+        this.#owners.set(handle, socket);
         this.#accounts.set(socket, { handle, readBefore: readFrom(handle, counters), reported: 0 });
         wanted = wanted.filter((one) => one !== handle);
       }
     }
-    for (const handle of wanted) this.#handles.get(handle)!.looksToSearch = UNKNOWN_LOOKS;
+    for (const handle of wanted) this.#looksToSearch.set(handle, UNKNOWN_LOOKS);
   }
 }
 

@@ -2,18 +2,22 @@ import type { ConnectionPath } from '../connections/connection.js';
 import { OPENING_BYTES_MAX } from './silent_bytes.js';
 import type { Pinged, SocketHandles } from './socket_handles.js';
 
-/** A connection whose unfinished message is counted, and the fields in which {@link UnfinishedMessages} stores its state. */
+/** A connection whose unfinished message is counted. */
 export interface Unfinished extends Pinged {
   readonly path: Pick<ConnectionPath, 'parserBytesMax'>;
   /** The caller of the connection. */
   readonly owner: object | undefined;
-  /** The bytes of the whole messages, pings and pongs since the last check. */
-  wholeBytes: number;
-  /** The bytes that the process had read at the last check; -1 before the first check. */
-  readBytes: number;
-  unfinishedBytes: number;
   /** Called when unfinished messages need too much memory, and the message of this connection is one of the largest. */
   tooLarge(): void;
+}
+
+/** The bytes of a connection. */
+interface MessageBytes {
+  /** The bytes of the whole messages, pings and pongs since the last check. */
+  whole: number;
+  /** The bytes that the process had read at the last check. */
+  read: number;
+  unfinished: number;
 }
 
 /** The interval of checks while the unfinished messages could exceed the bound. */
@@ -32,7 +36,7 @@ const FRAME_BYTES = 64;
 export class UnfinishedMessages<S extends Unfinished> {
   readonly #handles: SocketHandles<S>;
   readonly #bytesMax: number;
-  readonly #sockets = new Set<S>();
+  readonly #sockets = new Map<S, MessageBytes>();
   /** The upper bound of the bytes of all sockets' unfinished messages. */
   #possibleBytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -49,7 +53,7 @@ export class UnfinishedMessages<S extends Unfinished> {
   }
 
   add(socket: S): void {
-    this.#sockets.add(socket);
+    this.#sockets.set(socket, { whole: 0, read: OPENING_BYTES_MAX, unfinished: 0 });
     this.#possibleBytes += socket.path.parserBytesMax;
     if (this.#possibleBytes > this.#bytesMax)
       this.#timer ??= setInterval(() => this.check(), CHECK_MS).unref();
@@ -68,43 +72,43 @@ export class UnfinishedMessages<S extends Unfinished> {
 
   /** Adds the bytes of a whole message, ping or pong. */
   received(socket: S, bytes: number): void {
-    socket.wholeBytes += bytes + FRAME_BYTES;
+    const counts = this.#sockets.get(socket);
+    if (counts !== undefined) counts.whole += bytes + FRAME_BYTES;
   }
 
   check(): void {
-    const sockets = [...this.#sockets];
-    this.#handles.find(sockets);
+    this.#handles.find([...this.#sockets.keys()]);
     let total = 0;
-    for (const socket of sockets) {
-      this.#count(socket);
-      total += socket.unfinishedBytes;
+    for (const [socket, counts] of this.#sockets) {
+      this.#count(socket, counts);
+      total += counts.unfinished;
     }
-    if (total > this.#bytesMax) this.#closeLargest(sockets, total);
+    if (total > this.#bytesMax) this.#closeLargest(total);
   }
 
-  #count(socket: S): void {
+  #count(socket: S, counts: MessageBytes): void {
     const read = this.#handles.readBytes(socket);
     if (read === undefined) return;
-    const arrived = read - (socket.readBytes < 0 ? OPENING_BYTES_MAX : socket.readBytes);
-    socket.unfinishedBytes = Math.max(0, socket.unfinishedBytes + arrived - socket.wholeBytes);
-    socket.readBytes = read;
-    socket.wholeBytes = 0;
+    counts.unfinished = Math.max(0, counts.unfinished + read - counts.read - counts.whole);
+    counts.read = read;
+    counts.whole = 0;
   }
 
-  #closeLargest(sockets: readonly S[], total: number): void {
-    const byCaller = new Map<object | undefined, { bytes: number; sockets: S[] }>();
-    for (const socket of [...sockets].sort((one, other) => one.unfinishedBytes - other.unfinishedBytes)) {
-      const caller = byCaller.get(socket.owner) ?? { bytes: 0, sockets: [] };
-      caller.bytes += socket.unfinishedBytes;
-      caller.sockets.push(socket);
-      byCaller.set(socket.owner, caller);
+  #closeLargest(total: number): void {
+    const byCaller = new Map<object | undefined, { bytes: number; sockets: [S, MessageBytes][] }>();
+    for (const entry of [...this.#sockets].sort(([, one], [, other]) => one.unfinished - other.unfinished)) {
+      const [{ owner }, { unfinished }] = entry;
+      const caller = byCaller.get(owner) ?? { bytes: 0, sockets: [] };
+      caller.bytes += unfinished;
+      caller.sockets.push(entry);
+      byCaller.set(owner, caller);
     }
     const callers = [...byCaller.values()];
     for (let left = total; left > this.#bytesMax / 2; ) {
       const largest = callers.reduce((most, one) => (one.bytes > most.bytes ? one : most));
-      const socket = largest.sockets.pop()!;
-      left -= socket.unfinishedBytes;
-      largest.bytes -= socket.unfinishedBytes;
+      const [socket, { unfinished }] = largest.sockets.pop()!;
+      left -= unfinished;
+      largest.bytes -= unfinished;
       this.#handles.closed(socket);
       socket.tooLarge();
     }

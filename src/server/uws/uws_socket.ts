@@ -15,18 +15,25 @@ import type { TopicMember, TopicMembership } from './topic_membership.js';
 import type { TurnSender } from './turn_budget.js';
 import type { Unfinished } from './unfinished_messages.js';
 
-/** The data that uWebSockets.js keeps for a socket. */
-export interface SocketData {
+/**
+ * The data that uWebSockets.js keeps for a socket. V8 reserves memory for three properties. So the counts of the turn are here, where they
+ * take no additional memory.
+ */
+export interface SocketData extends TurnSender {
   readonly socket: UwsSocket;
-  /** The function that opens the endpoint; `undefined` after the socket is open. */
-  open: OpenEndpoint | undefined;
+}
+
+/** The data that all sockets of a path share. */
+export interface SharedData {
+  readonly path: ConnectionPath;
+  readonly topics: TopicMembership<UwsSocket>;
 }
 
 /**
- * All data of a connection. A single object contains them to save memory, because a process may have tens of thousands of
- * connections.
+ * All other data of a connection. A single object contains them to save memory, because a process may have tens of thousands of
+ * connections. Data that few connections need are elsewhere.
  */
-export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender, Unfinished, WatchedSocket {
+export class UwsSocket implements Connection, IdleTimed, TopicMember, Unfinished, WatchedSocket {
   ws: WebSocket<SocketData> | undefined;
   events!: ConnectionEvents;
   owner: ConnectionOwner | undefined;
@@ -36,19 +43,19 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender
   checksSincePing = 0;
   /** The number of pings without a pong. */
   pingsUnanswered = 0;
-  turn = 0;
-  messagesInTurn = 0;
   topicPlace = 0;
   joinedAtSequence = 0;
-  wholeBytes = 0;
-  readBytes = -1;
-  unfinishedBytes = 0;
   #topic: number | undefined;
 
-  constructor(
-    readonly path: ConnectionPath,
-    readonly topics: TopicMembership<UwsSocket>,
-  ) {}
+  readonly #shared: SharedData;
+
+  constructor(shared: SharedData) {
+    this.#shared = shared;
+  }
+
+  get path(): ConnectionPath {
+    return this.#shared.path;
+  }
 
   opened(ws: WebSocket<SocketData>, open: OpenEndpoint): void {
     this.ws = ws;
@@ -63,14 +70,14 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender
     if (this.ws === undefined) return;
     assert(this.#topic === undefined, 'a socket is in one topic at a time');
     this.#topic = topic;
-    this.topics.join(topic, this, sequence);
+    this.#shared.topics.join(topic, this, sequence);
     this.ws.subscribe(String(topic));
   }
 
   leave(topic: number): void {
     if (this.ws === undefined || this.#topic !== topic) return;
     this.#topic = undefined;
-    this.topics.leave(topic, this);
+    this.#shared.topics.leave(topic, this);
     this.ws.unsubscribe(String(topic));
   }
 
@@ -110,7 +117,7 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender
   /** Called after uWebSockets.js closed the socket and removed it from its topics. */
   closed(): void {
     this.ws = undefined;
-    if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
+    if (this.#topic !== undefined) this.#shared.topics.leave(this.#topic, this);
     this.owner?.closed(this);
     this.events.closed();
   }

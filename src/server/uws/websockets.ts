@@ -31,6 +31,8 @@ export class WebSockets {
     new SilentBytes<UwsSocket>(this.#handles),
   );
   readonly #unfinished: UnfinishedMessages<UwsSocket>;
+  /** Opens the endpoint of the socket that uWebSockets.js is opening. */
+  #open: OpenEndpoint | undefined;
   readonly #floods = new FloodWatch<UwsSocket>({
     openCounters: openTcpCounters,
     sockets: this.#idleTimeouts.connections,
@@ -88,7 +90,7 @@ export class WebSockets {
   #received(socket: UwsSocket, bytes: number): void {
     this.#idleTimeouts.received(socket);
     this.#floods.reported(socket, bytes);
-    this.#unfinished.received(socket, bytes);
+    if (socket.path.reportsSilence) this.#unfinished.received(socket, bytes);
   }
 
   #pinged(socket: UwsSocket, bytes: number): void {
@@ -97,6 +99,7 @@ export class WebSockets {
   }
 
   #serve(path: ConnectionPath, decide: DecideUpgrade): void {
+    const shared = { path, topics: this.#topics };
     this.#app.ws<SocketData>(path.path, {
       idleTimeout: deadAfterS(path.idleTimeoutSeconds),
       maxPayloadLength: path.parserBytesMax,
@@ -110,21 +113,23 @@ export class WebSockets {
           context,
           this.#turns,
           (request) => decide(path, request),
-          (open) => ({ socket: new UwsSocket(path, this.#topics), open }),
+          (open) => {
+            this.#open = open;
+            return { socket: new UwsSocket(shared), turn: 0, messagesInTurn: 0 };
+          },
         ),
       open: (ws) => {
-        const data = ws.getUserData();
-        const { socket, open } = data;
-        data.open = undefined;
-        socket.opened(ws, open!);
+        const { socket } = ws.getUserData();
+        socket.opened(ws, this.#open!);
         this.#idleTimeouts.add(socket);
         if (path.reportsSilence) this.#unfinished.add(socket);
       },
       message: (ws, message, isBinary) => {
-        const { socket } = ws.getUserData();
+        const data = ws.getUserData();
+        const { socket } = data;
         const { events } = socket;
         this.#received(socket, message.byteLength);
-        if (!this.#turns.countMessage(socket)) ws.end(CLOSES.tooMuchAtOnce.code, CLOSES.tooMuchAtOnce.reason);
+        if (!this.#turns.countMessage(data)) ws.end(CLOSES.tooMuchAtOnce.code, CLOSES.tooMuchAtOnce.reason);
         else if (isBinary) ws.end(CLOSES.binaryMessage.code, CLOSES.binaryMessage.reason);
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());

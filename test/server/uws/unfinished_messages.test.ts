@@ -8,9 +8,6 @@ const PARSER_BYTES = 2 * MIB;
 
 class FakePublisher extends FakeSocket {
   readonly path = { parserBytesMax: PARSER_BYTES };
-  wholeBytes = 0;
-  readBytes = -1;
-  unfinishedBytes = 0;
   isClosed = false;
 
   constructor(readonly owner: object) {
