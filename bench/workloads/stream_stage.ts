@@ -82,7 +82,7 @@ export function frameByFrame(
   const options = { channel: '10ms', messageType, marketStatus: false, quality: false, binary } as const;
   const rights = { maySee: () => true };
   const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, controlMessages: UNLIMITED };
-  const session = new StreamSession(engine, connection, options, rights, budgets);
+  const session = new StreamSession(connection, { streams: engine, options, rights, budgets });
   engine.receive(session, JSON.stringify({ type: 'subscribe', assets: indexes }));
   engine.tick(nowNs);
   return () => {

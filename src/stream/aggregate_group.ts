@@ -1,16 +1,15 @@
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
 import { ReaderGroup } from './reader_group.js';
-import {
-  type ReaderBudgets,
-  ReaderSession,
-  type ReaderStreams,
-  type StreamConnection,
-  type StreamRights,
-} from './reader_session.js';
+import { ReaderSession, type ReaderTerms, type StreamConnection } from './reader_session.js';
 
 const NO_ASSETS: readonly Asset[] = [];
 const NO_SYMBOLS: readonly string[] = [];
+
+/** The terms of the connections of a caller to the same endpoint. */
+export interface AggregateTerms extends ReaderTerms<AggregateSession> {
+  readonly signatureType: SignatureType;
+}
 
 /** A connection of `/evm/subscribe` or `/stark/subscribe`. */
 export class AggregateSession extends ReaderSession<AggregateGroup> {
@@ -18,13 +17,14 @@ export class AggregateSession extends ReaderSession<AggregateGroup> {
   awaited: readonly string[] = NO_SYMBOLS;
 
   constructor(
-    readonly streams: ReaderStreams<AggregateSession>,
     connection: StreamConnection,
-    rights: StreamRights,
-    budgets: ReaderBudgets,
-    readonly signatureType: SignatureType,
+    readonly terms: AggregateTerms,
   ) {
-    super(connection, rights, budgets);
+    super(connection);
+  }
+
+  get signatureType(): SignatureType {
+    return this.terms.signatureType;
   }
 
   /** The assets, ascending by index. */

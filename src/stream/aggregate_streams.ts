@@ -232,6 +232,7 @@ export class AggregateStreams extends Subscriptions<
     if (session.stalledSinceNs !== undefined) return;
     group.waiting.delete(session);
     group.members.add(session);
+    session.joined();
     session.connection.join(group.topic, group.sequence);
   }
 

@@ -25,14 +25,15 @@ export class CatalogueChange {
   /**
    * Tells a session which of its assets have new IDs, have ended or have returned. The notice must precede any frame with new IDs. An asset
    * that the token may no longer see counts as ended. The next frame contains a returned asset even if its price is unchanged.
+   * @param endedBefore the assets that had ended before, with their last streaming IDs
    */
-  applyTo(session: StreamSession): ChangedAssets {
+  applyTo(session: StreamSession, endedBefore: ReadonlyMap<AssetIndex, number>): ChangedAssets {
     const assets: AssetIndex[] = [];
-    const ended = new Map(session.ended);
+    const ended = new Map(endedBefore);
     const endedIds: number[] = [];
     const returnedIds: number[] = [];
     let hasMoved = false;
-    for (const index of session.ended.keys()) {
+    for (const index of endedBefore.keys()) {
       const id = this.#visibleId(session, index);
       if (id === undefined) continue;
       ended.delete(index);

@@ -240,7 +240,7 @@ export class Delivery {
     group.waiting.delete(session);
     group.members.add(session);
     group.lastFrameNs = laterFrame(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
-    session.lastFrameNs = 0n;
+    session.joined();
     session.joinedTimestampNs = group.lastTimestampNs;
     session.connection.join(group.topic, group.sequence);
   }

@@ -3,7 +3,7 @@ import { earlierOf, type TimeNs } from '../model/time.js';
 import { type AssetSet, assetSetOf, withAssets, withoutAssets } from './asset_set.js';
 import { CatalogueChange } from './catalogue_change.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions } from './delivery.js';
-import { type Group, NONE_ENDED, type StreamSession } from './group.js';
+import type { Group, StreamSession } from './group.js';
 import { GroupIndex } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
@@ -50,8 +50,8 @@ export class StreamEngine extends Subscriptions<
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
   readonly #eras: SessionEras;
-  /** The connections with ended assets. */
-  readonly #withEnded = new Set<StreamSession>();
+  /** The connections with ended assets, and these assets with their last streaming IDs. If an asset returns, its connections are subscribed to it again. */
+  readonly #ended = new Map<StreamSession, ReadonlyMap<AssetIndex, number>>();
 
   constructor(options: StreamEngineOptions) {
     const { table, taxonomyId } = options;
@@ -76,8 +76,8 @@ export class StreamEngine extends Subscriptions<
     this.#indexById = indexById(catalogue);
     this.#delivery.resize();
     const { ids } = this.#options.table;
-    for (const session of new Set([...this.#groups.sessions(), ...this.#withEnded])) {
-      const { assets, ended } = change.applyTo(session);
+    for (const session of new Set([...this.#groups.sessions(), ...this.#ended.keys()])) {
+      const { assets, ended } = change.applyTo(session, this.#ended.get(session) ?? NONE_ENDED);
       this.#keepEnded(session, ended);
       // The IDs, and with them the order of the assets, may have changed even if the assets are the same.
       this.#regroup(session, assetSetOf(assets, ids));
@@ -86,7 +86,7 @@ export class StreamEngine extends Subscriptions<
 
   override closed(session: StreamSession): void {
     super.closed(session);
-    this.#withEnded.delete(session);
+    this.#ended.delete(session);
     this.#eras.leave(session);
   }
 
@@ -193,7 +193,8 @@ export class StreamEngine extends Subscriptions<
     }
     // Ended assets must leave room for new assets. The most recently ended assets are dropped first.
     const room = this.#options.limits.subscriptionsPerConnection - set.assets.length;
-    if (session.ended.size > room) this.#keepEnded(session, [...session.ended].slice(0, room));
+    const ended = this.#ended.get(session);
+    if (ended !== undefined && ended.size > room) this.#keepEnded(session, [...ended].slice(0, room));
     this.#answerAndRegroup(session, request, set, invalid);
   }
 
@@ -201,11 +202,12 @@ export class StreamEngine extends Subscriptions<
     const { known, invalid } = this.#lookUp(session, request);
     for (const index of known) session.fresh?.delete(index);
     if (session.fresh?.size === 0) session.fresh = undefined;
-    if (session.ended.size > 0) {
+    const ended = this.#ended.get(session);
+    if (ended !== undefined) {
       const gone = new Set(request.assets);
       this.#keepEnded(
         session,
-        [...session.ended].filter(([, id]) => !gone.has(id)),
+        [...ended].filter(([, id]) => !gone.has(id)),
       );
     }
     const set = withoutAssets(session.set, known, this.#options.table.ids);
@@ -225,9 +227,8 @@ export class StreamEngine extends Subscriptions<
 
   #keepEnded(session: StreamSession, ended: Iterable<readonly [AssetIndex, number]>): void {
     const kept = new Map(ended);
-    session.ended = kept.size > 0 ? kept : NONE_ENDED;
-    if (kept.size > 0) this.#withEnded.add(session);
-    else this.#withEnded.delete(session);
+    if (kept.size > 0) this.#ended.set(session, kept);
+    else this.#ended.delete(session);
   }
 
   #answerAndRegroup(
@@ -273,3 +274,5 @@ export class StreamEngine extends Subscriptions<
       if (this.#eras.mayMoveOn(session, nowNs)) this.#regroup(session, session.set);
   }
 }
+
+const NONE_ENDED: ReadonlyMap<AssetIndex, number> = new Map();

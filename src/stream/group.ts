@@ -7,13 +7,7 @@ import { FrameBudgets, signedFrameCost } from './frame_budgets.js';
 import type { KeptFrame } from './kept_frame.js';
 import type { PriceTable } from './price_table.js';
 import { ReaderGroup } from './reader_group.js';
-import {
-  type ReaderBudgets,
-  ReaderSession,
-  type ReaderStreams,
-  type StreamConnection,
-  type StreamRights,
-} from './reader_session.js';
+import { ReaderSession, type ReaderTerms, type StreamConnection } from './reader_session.js';
 import type { StreamQuery } from './stream_options.js';
 
 /** The time for which a `real_time` group waits after no caller could pay. */
@@ -80,30 +74,29 @@ export class Group extends ReaderGroup<StreamSession> {
   }
 }
 
-/** The empty map that all connections without ended assets share. */
-export const NONE_ENDED: ReadonlyMap<AssetIndex, number> = new Map();
+/** The terms of the connections of a caller with the same options. */
+export interface StreamTerms extends ReaderTerms<StreamSession> {
+  readonly options: StreamQuery;
+}
 
 /** A connection of `/ws`. */
 export class StreamSession extends ReaderSession<Group> {
-  /** The time at which the last separate frame of this connection counts as sent; see `frameTime`. For members, the group's time counts. */
-  lastFrameNs = 0n;
   /** The era that determines the `ts` of the connection's frames. */
   era: StreamEra | undefined;
   /** The last `ts` that the connection received, or may have received, before it became a member. For members, see `sentUpToNs`. */
   lastTimestampNs = 0n;
-  /** The subscribed assets that have ended, with their last streaming IDs. If they return, the connection is subscribed to them again. */
-  ended: ReadonlyMap<AssetIndex, number> = NONE_ENDED;
   /** The group's last `ts` when the connection became a member. */
   joinedTimestampNs = 0n;
 
   constructor(
-    readonly streams: ReaderStreams<StreamSession>,
     connection: StreamConnection,
-    readonly options: StreamQuery,
-    rights: StreamRights,
-    budgets: ReaderBudgets,
+    readonly terms: StreamTerms,
   ) {
-    super(connection, rights, budgets);
+    super(connection);
+  }
+
+  get options(): StreamQuery {
+    return this.terms.options;
   }
 
   get set(): AssetSet {

@@ -50,6 +50,20 @@ export interface ReaderStreams<Session> {
   closed(session: Session): void;
 }
 
+/** The data that all connections of a caller with the same options share. */
+export interface ReaderTerms<Session> {
+  readonly streams: ReaderStreams<Session>;
+  readonly rights: StreamRights;
+  readonly budgets: ReaderBudgets;
+}
+
+/** The data that only a connection outside its topic needs. Most connections are in their topic. */
+class OutsideTopic {
+  fresh: Set<AssetIndex> | undefined;
+  stalledSinceNs: bigint | undefined;
+  lastFrameNs = 0n;
+}
+
 /**
  * A connection that receives prices in any form, with the handlers of its socket's events. One object has both to save memory, because a
  * process may have tens of thousands of connections, most of them idle.
@@ -60,39 +74,74 @@ export abstract class ReaderSession<Group> implements ControlCount {
   memberPlace = 0;
   /** The sequence up to which the connection has received all changes. */
   sequence = 0;
-  /** The newly subscribed assets, which the next frame contains even if their prices are unchanged; `undefined` instead of an empty set. */
-  fresh: Set<AssetIndex> | undefined;
-  /** The last time at which the socket sent bytes, or at which it was found to send none; `undefined` while the socket makes progress. */
-  stalledSinceNs: bigint | undefined;
-  badMessages = 0;
   controlMessagesLeft = 0;
   controlSecond = 0;
-  abstract readonly streams: ReaderStreams<this>;
+  #outside: OutsideTopic | undefined;
+  abstract readonly terms: ReaderTerms<this>;
 
-  constructor(
-    readonly connection: StreamConnection,
-    readonly rights: StreamRights,
-    readonly budgets: ReaderBudgets,
-  ) {}
+  constructor(readonly connection: StreamConnection) {}
+
+  get rights(): StreamRights {
+    return this.terms.rights;
+  }
+
+  get budgets(): ReaderBudgets {
+    return this.terms.budgets;
+  }
+
+  /** The newly subscribed assets, which the next frame contains even if their prices are unchanged; `undefined` instead of an empty set. */
+  get fresh(): Set<AssetIndex> | undefined {
+    return this.#outside?.fresh;
+  }
+
+  set fresh(assets: Set<AssetIndex> | undefined) {
+    if (assets !== this.fresh) this.#atOutside().fresh = assets;
+  }
+
+  /** The last time at which the socket sent bytes, or at which it was found to send none; `undefined` while the socket makes progress. */
+  get stalledSinceNs(): bigint | undefined {
+    return this.#outside?.stalledSinceNs;
+  }
+
+  set stalledSinceNs(timeNs: bigint | undefined) {
+    if (timeNs !== this.stalledSinceNs) this.#atOutside().stalledSinceNs = timeNs;
+  }
+
+  /**
+   * The time at which the last separate frame of this connection counts as sent; see `frameTime`. For members of a topic, the group's time
+   * counts.
+   */
+  get lastFrameNs(): bigint {
+    return this.#outside?.lastFrameNs ?? 0n;
+  }
+
+  set lastFrameNs(timeNs: bigint) {
+    if (timeNs !== this.lastFrameNs) this.#atOutside().lastFrameNs = timeNs;
+  }
+
+  /** Notes that the connection is in its topic, and so has no {@link fresh} assets and is not stalled. */
+  joined(): void {
+    this.#outside = undefined;
+  }
 
   text(text: string): void {
-    this.streams.receive(this, text);
+    this.terms.streams.receive(this, text);
   }
 
   pinged(): void {
-    this.streams.pinged(this);
+    this.terms.streams.pinged(this);
   }
 
   oversize(messageBytes: number): void {
-    this.streams.refuseOversize(this, messageBytes);
+    this.terms.streams.refuseOversize(this, messageBytes);
   }
 
   lagged(sequence: number): void {
-    this.streams.lagged(this, sequence);
+    this.terms.streams.lagged(this, sequence);
   }
 
   drained(bufferedBytes: number): void {
-    this.streams.drained(this, bufferedBytes);
+    this.terms.streams.drained(this, bufferedBytes);
   }
 
   /**
@@ -100,7 +149,7 @@ export abstract class ReaderSession<Group> implements ControlCount {
    * socket has sent these bytes.
    */
   dropped(): void {
-    this.streams.lagged(this, NOTHING_SENT);
+    this.terms.streams.lagged(this, NOTHING_SENT);
   }
 
   silent(): void {}
@@ -109,7 +158,12 @@ export abstract class ReaderSession<Group> implements ControlCount {
 
   resumed(): void {}
 
+  #atOutside(): OutsideTopic {
+    this.#outside ??= new OutsideTopic();
+    return this.#outside;
+  }
+
   closed(): void {
-    this.streams.closed(this);
+    this.terms.streams.closed(this);
   }
 }

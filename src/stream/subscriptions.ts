@@ -65,6 +65,8 @@ export abstract class Subscriptions<
   readonly #limits: StreamLimits;
   readonly #groups: KnownGroups<Group>;
   readonly #protocol: ClientProtocol<Request, Fault>;
+  /** The number of invalid messages of the connections that have sent any. */
+  readonly #badMessages = new Map<Session, number>();
 
   constructor(
     { clock, limits, counters }: SubscriptionsOptions,
@@ -85,6 +87,7 @@ export abstract class Subscriptions<
   /** Removes a session whose socket is closed. Nothing is sent to it afterwards. */
   closed(session: Session): void {
     this.slowReaders.delete(session);
+    this.#badMessages.delete(session);
     // A closed socket has already left its topics.
     session.group?.members.delete(session);
     this.leaveGroup(session);
@@ -208,8 +211,10 @@ export abstract class Subscriptions<
   /** Answers an invalid message, and closes a connection that sends too many invalid messages. */
   #refuseBadMessage(session: Session, error: string, about: Fault | undefined): void {
     this.replyError(session, error, about);
+    const messages = (this.#badMessages.get(session) ?? 0) + 1;
+    this.#badMessages.set(session, messages);
     const { code, reason } = CLOSES.badMessages;
-    if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(code, reason);
+    if (messages === BAD_MESSAGES_MAX) session.connection.close(code, reason);
   }
 
   /** Counts a message, ping or pong of a client. @returns true if the connection and its token are within the limit */

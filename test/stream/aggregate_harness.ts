@@ -151,7 +151,12 @@ export class AggregateClient {
         this.close();
       },
     };
-    this.session = new AggregateSession(harness.streams, connection, { maySee }, budgets, type);
+    this.session = new AggregateSession(connection, {
+      streams: harness.streams,
+      rights: { maySee },
+      budgets,
+      signatureType: type,
+    });
   }
 
   knownSequence(_published: number): number {

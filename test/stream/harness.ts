@@ -205,7 +205,7 @@ export class Client implements StreamConnection {
     maySee: (symbol: string) => boolean,
     budgets: ReaderBudgets,
   ) {
-    this.session = new StreamSession(harness.engine, this, options, { maySee }, budgets);
+    this.session = new StreamSession(this, { streams: harness.engine, options, rights: { maySee }, budgets });
   }
 
   subscribe(...assets: number[]): void {

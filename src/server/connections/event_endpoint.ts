@@ -6,7 +6,7 @@ import { CLOSES } from '../../wire/close_codes.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
 import { failure, type RestResponse } from '../http/rest_exchange.js';
 import { type Endpoint, readerPath } from './connection.js';
-import { type StreamEndpointOptions, signsNothing } from './stream_endpoint.js';
+import { type StreamEndpointOptions, sharedTerms, signsNothing } from './stream_endpoint.js';
 
 export interface EventEndpointOptions extends StreamEndpointOptions {
   readonly clock: Clock;
@@ -17,7 +17,8 @@ export interface EventEndpointOptions extends StreamEndpointOptions {
 
 /** Makes the endpoint `/v1/stream`. This endpoint is a connection of `/ws` whose request names its assets. */
 export function eventEndpoint(options: EventEndpointOptions): Endpoint {
-  const { stream, budgets, clock, subscriptionsPerConnection } = options;
+  const { stream, clock, subscriptionsPerConnection } = options;
+  const termsOf = sharedTerms(options);
   return {
     path: readerPath(EVENTS_PATH, options),
     scope: 'stream',
@@ -43,13 +44,14 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
         const limit = `subscriptions_per_connection is ${subscriptionsPerConnection}`;
         return failure(400, `assets names ${assets.length} assets, ${limit}`);
       }
-      const readerBudgets = budgets.of(caller);
-      if (!readerBudgets.subscriptionChanges.has(assets.length, clock.nowNs())) {
-        readerBudgets.subscriptionChanges.countRefusal();
+      const terms = termsOf(caller, parsed);
+      const { subscriptionChanges } = terms.budgets;
+      if (!subscriptionChanges.has(assets.length, clock.nowNs())) {
+        subscriptionChanges.countRefusal();
         return failure(429, 'the token has used its subscription_changes_per_second', [['Retry-After', '1']]);
       }
       return (socket) => {
-        const session = new StreamSession(stream, socket, parsed, caller, readerBudgets);
+        const session = new StreamSession(socket, terms);
         stream.receive(session, JSON.stringify({ type: 'subscribe', assets }));
         // The subscription was refused, because the token has used up its control messages of this second.
         if (session.group === undefined) socket.close(CLOSES.controlFlood.code, CLOSES.controlFlood.reason);

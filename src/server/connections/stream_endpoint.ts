@@ -1,8 +1,10 @@
 import type { StreamEngine } from '../../stream/engine.js';
-import { StreamSession } from '../../stream/group.js';
+import { StreamSession, type StreamTerms } from '../../stream/group.js';
 import { parseStreamOptions, type StreamQuery } from '../../stream/stream_options.js';
 import { STREAM_PATH } from '../../wire/paths.js';
 import type { BudgetDirectory } from '../access/caller_budgets.js';
+import type { Caller } from '../access/logins.js';
+import { PerCaller } from '../access/per_caller.js';
 import { failure, type RestResponse } from '../http/rest_exchange.js';
 import { type Endpoint, type ReaderLimits, readerPath } from './connection.js';
 
@@ -15,7 +17,7 @@ export interface StreamEndpointOptions extends ReaderLimits {
 
 /** Makes the endpoint `/ws`. */
 export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
-  const { stream, budgets } = options;
+  const termsOf = sharedTerms(options);
   return {
     path: readerPath(STREAM_PATH, options),
     scope: 'stream',
@@ -24,8 +26,25 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
       if (typeof parsed === 'string') return failure(400, parsed);
       const fault = signsNothing(parsed, options);
       if (fault !== undefined) return fault;
-      return (socket) => new StreamSession(stream, socket, parsed, caller, budgets.of(caller));
+      return (socket) => new StreamSession(socket, termsOf(caller, parsed));
     },
+  };
+}
+
+/** Returns a function that returns the same terms for all connections of a caller with the same options. */
+export function sharedTerms({
+  stream,
+  budgets,
+}: StreamEndpointOptions): (caller: Caller, options: StreamQuery) => StreamTerms {
+  const known = new PerCaller(() => new Map<StreamQuery, StreamTerms>());
+  return (caller, options) => {
+    const ofCaller = known.of(caller);
+    let terms = ofCaller.get(options);
+    if (terms === undefined) {
+      terms = { streams: stream, options, rights: caller, budgets: budgets.of(caller) };
+      ofCaller.set(options, terms);
+    }
+    return terms;
   };
 }
 
