@@ -65,7 +65,7 @@ export class AggregateGroupIndex {
 
   /** Returns all current connections with a subscription. */
   sessions(): AggregateSession[] {
-    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
+    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members, ...waiting]);
   }
 
   withAsset(index: AssetIndex): ReadonlySet<AggregateGroup> {

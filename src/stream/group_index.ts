@@ -43,7 +43,7 @@ export class GroupIndex {
 
   /** Returns all current connections with a subscription. */
   sessions(): StreamSession[] {
-    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
+    return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members, ...waiting]);
   }
 
   realTimeOf(index: AssetIndex): ReadonlySet<Group> {

@@ -187,7 +187,7 @@ export class ConnectionRegistry {
     for (const { caller, scope, sockets } of [...this.#all()]) {
       if (this.#logins.isValid(caller, scope)) continue;
       const how = caller instanceof Token ? CLOSES.tokenRevoked : CLOSES.keyRemoved;
-      for (const socket of [...sockets.members]) close(socket, how);
+      for (const socket of [...sockets]) close(socket, how);
     }
   }
 
@@ -197,7 +197,7 @@ export class ConnectionRegistry {
    */
   async drain(drainMs: number): Promise<void> {
     this.draining = true;
-    const sockets = [...this.#all()].flatMap(({ sockets }) => sockets.members);
+    const sockets = [...this.#all()].flatMap(({ sockets }) => [...sockets]);
     const batchSize = Math.max(BATCH_MIN, Math.ceil((sockets.length * BATCH_INTERVAL_MS) / (drainMs + 1)));
     for (let at = 0; at < sockets.length; at += batchSize) {
       if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));

@@ -89,7 +89,7 @@ export class EventStreams implements FrameSender {
 
   #beat(): void {
     const nowMs = performance.now();
-    for (const socket of [...this.#sockets.members]) socket.beat(nowMs);
+    for (const socket of [...this.#sockets]) socket.beat(nowMs);
   }
 }
 

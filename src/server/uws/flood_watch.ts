@@ -13,7 +13,7 @@ export interface FloodWatchOptions<S> {
   /** Opens the counts of the system at their first use. */
   readonly openCounters: () => TcpCounters | undefined;
   /** The open sockets of this thread. */
-  readonly sockets: readonly S[];
+  readonly sockets: Iterable<S>;
   /** Returns the share of the time in which the event loop was busy since the last call, 0 to 1. */
   readonly utilization: () => number;
 }

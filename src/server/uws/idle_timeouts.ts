@@ -60,8 +60,8 @@ export class IdleTimeouts<C extends IdleTimed> {
     return this.#connections.size;
   }
 
-  get connections(): readonly C[] {
-    return this.#connections.members;
+  get connections(): Iterable<C> {
+    return this.#connections;
   }
 
   /** Starts to call {@link check}. The timer does not keep the thread alive. */
@@ -94,14 +94,16 @@ export class IdleTimeouts<C extends IdleTimed> {
 
   check(): void {
     const nowS = Math.floor(this.#nowMs() / 1_000);
-    const { members } = this.#connections;
-    this.#silence.findAll(
-      members.filter(
-        ({ path, checksSincePing }) => path.reportsSilence && checksSincePing >= UNANSWERED_CHECKS - 1,
-      ),
-    );
-    for (let i = members.length - 1; i >= 0; i--) {
-      const connection = members[i]!;
+    const connections = this.#connections;
+    const silent: C[] = [];
+    for (let i = 0; i < connections.size; i++) {
+      const connection = connections.at(i);
+      const { path, checksSincePing } = connection;
+      if (path.reportsSilence && checksSincePing >= UNANSWERED_CHECKS - 1) silent.push(connection);
+    }
+    this.#silence.findAll(silent);
+    for (let i = connections.size - 1; i >= 0; i--) {
+      const connection = connections.at(i);
       const { idleTimeoutSeconds, reportsSilence } = connection.path;
       const silentS = nowS - connection.seenAtS;
       if (silentS >= idleTimeoutSeconds) {

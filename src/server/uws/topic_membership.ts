@@ -59,7 +59,7 @@ export function sequenceOf<S extends TopicMember>({ sequence }: Topic<S>, { join
 
 /** Checks all members. A member may leave during its check. */
 export function lookAtAll<S extends TopicMember>({ sockets }: Topic<S>, look: (member: S) => void): void {
-  for (let i = sockets.members.length - 1; i >= 0; i--) look(sockets.members[i]!);
+  for (let i = sockets.size - 1; i >= 0; i--) look(sockets.at(i));
 }
 
 /**
@@ -80,11 +80,11 @@ export function lookInTurn<S extends TopicMember>(
   nowMs: number,
   look: (member: S) => void,
 ): void {
-  const { members } = topic.sockets;
+  const { sockets } = topic;
   const share = Math.max(frameBytes / BYTES_BETWEEN_LOOKS, (nowMs - topic.lookedAtMs) / MS_BETWEEN_LOOKS);
   topic.lookedAtMs = nowMs;
-  for (let left = Math.ceil(members.length * Math.min(share, 1)); left > 0 && members.length > 0; left--) {
-    if (topic.nextLook === 0 || topic.nextLook > members.length) topic.nextLook = members.length;
-    look(members[--topic.nextLook]!);
+  for (let left = Math.ceil(sockets.size * Math.min(share, 1)); left > 0 && sockets.size > 0; left--) {
+    if (topic.nextLook === 0 || topic.nextLook > sockets.size) topic.nextLook = sockets.size;
+    look(sockets.at(--topic.nextLook));
   }
 }
