@@ -31,9 +31,6 @@ assert.equal(KEYS_MAX, BATCH_MAX);
 const SIGNATURES_BEFORE_TABLE: Readonly<Record<DigitBits, number>> =
   secp256k1.implementation === 'noble' ? { 8: 1, 10: 2 } : { 8: 100, 10: 200 };
 
-/** The smallest batch. With a native library, single verifications take less time than a smaller batch. */
-const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
-
 /** The number of later signatures after which an idle signer may lose its table. This number is larger than a batch. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
 
@@ -61,7 +58,7 @@ export class EvmVerifier {
   }
 
   verify(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] {
-    // The batch may still have signatures from the last call: too few for a batch, or left there by an exception.
+    // The batch may still have signatures from the last call, after an exception.
     this.#batch.clear();
     const verdicts = new Array<SignatureVerdict>(jobs.length);
     const batched: number[] = [];
@@ -83,14 +80,9 @@ export class EvmVerifier {
   /** Fills in the verdicts of the jobs in `batched`, and empties the list. */
   #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: SignatureVerdict[]): void {
     if (batched.length === 0) return;
-    if (batched.length < BATCH_MIN) {
-      for (const i of batched) verdicts[i] = verifyAlone(jobs[i]!);
-    } else {
-      const answers = this.#batch.verify();
-      // A batch alone never rejects a price. Each signature that the batch reports as invalid is checked again by recovering its
-      // key.
-      for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : verifyAlone(jobs[i]!);
-    }
+    const answers = this.#batch.verify();
+    // A batch alone never rejects a price. Each signature that the batch reports as invalid is checked again by recovering its key.
+    for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : verifyAlone(jobs[i]!);
     batched.length = 0;
   }
 

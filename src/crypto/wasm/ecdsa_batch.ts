@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
+  carry,
   LIMB_BITS,
-  LIMB_MASK,
   LIMBS,
   limbsOf,
   NUMBER_BYTES,
@@ -164,11 +164,4 @@ function reduceFully(limbs: Int32Array, index: number): void {
   limbs[index + LIMBS - 1]! -= top << TOP_LIMB_BITS;
   carry(limbs, index);
   reduceOnce(limbs, index, PRIME);
-}
-
-function carry(limbs: Int32Array, index: number): void {
-  for (let i = index; i < index + LIMBS - 1; i++) {
-    limbs[i + 1]! += limbs[i]! >> LIMB_BITS;
-    limbs[i]! &= LIMB_MASK;
-  }
 }

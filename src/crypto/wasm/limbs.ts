@@ -59,3 +59,18 @@ export function negate(limbs: Int32Array, index: number, modulus: readonly numbe
     borrowed = value >> LIMB_BITS;
   }
 }
+
+/** Moves the excess of each limb, which may be negative, to the next limb. Only the highest limb can stay outside of 0 .. 2^29 − 1. */
+export function carry(limbs: Int32Array, index: number): void {
+  for (let i = index; i < index + LIMBS - 1; i++) {
+    limbs[i + 1]! += limbs[i]! >> LIMB_BITS;
+    limbs[i]! &= LIMB_MASK;
+  }
+}
+
+/** Returns 1 / value modulo 2^29 for an odd number, by Newton’s method. */
+export function inverseModuloLimb(value: bigint): number {
+  let inverse = 1n;
+  for (let i = 0; i < 5; i++) inverse = BigInt.asUintN(LIMB_BITS, inverse * (2n - value * inverse));
+  return Number(inverse);
+}

@@ -1,5 +1,6 @@
-import { LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
-import { FIELD_PRIME, GROUP_ORDER } from './secp256k1_field_code.js';
+import { carry, inverseModuloLimb, LIMBS, limbsOf, NUMBER_BYTES } from './limbs.js';
+import { FIELD_PRIME, GROUP_ORDER, SCALAR_FACTOR } from './secp256k1_field_code.js';
+import { D, E, F, G, INVERSION_BYTES } from './secp256k1_inversion_code.js';
 import {
   DOUBTFUL,
   openSecp256k1Module,
@@ -12,10 +13,9 @@ import { PAGE_BYTES } from './wasm_code.js';
 // The memory that this class uses: first some numbers, then the products of a batch of pairs.
 const ONE = 0;
 const [SLOPE, A, B] = [1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number];
-/** The powers `x^(2^k − 1)` of a number, for k = 1, 2, 4 and so on. */
-const ONES = 4 * NUMBER_BYTES;
-const ONES_MAX = 7;
-const PRODUCTS = ONES + (ONES_MAX + 1) * NUMBER_BYTES;
+const [PRIME, ORDER, TO_MONTGOMERY] = [4, 5, 6].map((i) => i * NUMBER_BYTES) as [number, number, number];
+const INVERSION = 7 * NUMBER_BYTES;
+const PRODUCTS = INVERSION + INVERSION_BYTES;
 
 /**
  * Operations that need more than one call of the {@link Secp256k1Module}. These operations work on public numbers in the module's
@@ -37,6 +37,9 @@ export class Secp256k1Arithmetic {
     this.module = openSecp256k1Module(Math.ceil((this.freeFrom + freeBytes) / PAGE_BYTES));
     this.limbs = new Int32Array(this.module.memory.buffer);
     this.write(ONE, 1n);
+    this.write(PRIME, FIELD_PRIME);
+    this.write(ORDER, GROUP_ORDER);
+    this.write(TO_MONTGOMERY, SCALAR_FACTOR ** 3n % GROUP_ORDER);
     this.write(PRODUCTS, 1n);
   }
 
@@ -94,14 +97,39 @@ export class Secp256k1Arithmetic {
     this.#combine(out + NUMBER_BYTES, [1, B], [-1, y]);
   }
 
-  /** Computes 1 / a as a to the power of p - 2 (Fermat). */
+  /** Computes 1 / a for a field element other than 0. */
   invert(out: number, a: number): void {
-    raise(out, a, FIELD_INVERSION, this.module.multiply, this.module.square);
+    this.#invert(out, a, PRIME, INVERSE_OF_PRIME);
   }
 
   /** Inverts a scalar in Montgomery form: the input `a·R` gives `a⁻¹·R`. */
   invertScalar(out: number, a: number): void {
-    raise(out, a, SCALAR_INVERSION, this.module.multiplyScalar, this.module.squareScalar);
+    this.#invert(out, a, ORDER, INVERSE_OF_ORDER);
+    this.module.multiplyScalar(out, out, TO_MONTGOMERY);
+  }
+
+  /** @param inverse the inverse of the modulus, modulo 2^29 */
+  #invert(out: number, a: number, modulus: number, inverse: number): void {
+    const { limbs } = this;
+    limbs.fill(0, (INVERSION + D) / 4, (INVERSION + F) / 4);
+    limbs[(INVERSION + E) / 4] = 1;
+    this.copy(INVERSION + F, modulus);
+    this.copy(INVERSION + G, a);
+    this.module.divide(INVERSION, modulus, inverse);
+    const isNegative = limbs[(INVERSION + F) / 4 + LIMBS - 1]! < 0;
+    const d = (INVERSION + D) / 4;
+    const at = out / 4;
+    const add = modulus / 4;
+    // The result is between −2 and 1 times the modulus, and its negative may be needed.
+    const isBelow = limbs[d + LIMBS - 1]! < 0;
+    for (let i = 0; i < LIMBS; i++) {
+      const limb = limbs[d + i]! + (isBelow ? limbs[add + i]! : 0);
+      limbs[at + i] = isNegative ? -limb : limb;
+    }
+    carry(limbs, at);
+    if (limbs[at + LIMBS - 1]! >= 0) return;
+    for (let i = 0; i < LIMBS; i++) limbs[at + i]! += limbs[add + i]!;
+    carry(limbs, at);
   }
 
   /**
@@ -117,45 +145,5 @@ export class Secp256k1Arithmetic {
   }
 }
 
-/** A step of an exponentiation: some squarings, and then a factor `x^(2^k − 1)` with k = 2^`ones`. */
-interface Step {
-  readonly squarings: number;
-  readonly ones: number;
-}
-
-function raise(
-  out: number,
-  a: number,
-  [first, ...steps]: readonly Step[],
-  multiply: Secp256k1Module['multiply'],
-  square: Secp256k1Module['square'],
-): void {
-  const onesAt = (ones: number) => (ones === 0 ? a : ONES + ones * NUMBER_BYTES);
-  for (let ones = 0; ones < ONES_MAX; ones++) {
-    square(onesAt(ones + 1), onesAt(ones), 2 ** ones);
-    multiply(onesAt(ones + 1), onesAt(ones + 1), onesAt(ones));
-  }
-  let soFar = onesAt(first!.ones);
-  for (const { squarings, ones } of steps) {
-    square(out, soFar, squarings);
-    multiply(out, out, onesAt(ones));
-    soFar = out;
-  }
-}
-
-const FIELD_INVERSION = stepsTo(FIELD_PRIME - 2n);
-const SCALAR_INVERSION = stepsTo(GROUP_ORDER - 2n);
-
-/** Finds the steps that compute a power with this exponent. The exponents have long runs of 1 bits. */
-function stepsTo(exponent: bigint): readonly Step[] {
-  const steps: Step[] = [];
-  const bits = exponent.toString(2);
-  for (let at = 0; at < bits.length; ) {
-    const zeros = /^0*/.exec(bits.slice(at))![0].length;
-    const run = /^1*/.exec(bits.slice(at + zeros))![0].length;
-    const ones = Math.floor(Math.log2(run));
-    steps.push({ squarings: zeros + 2 ** ones, ones });
-    at += zeros + 2 ** ones;
-  }
-  return steps;
-}
+const INVERSE_OF_PRIME = inverseModuloLimb(FIELD_PRIME);
+const INVERSE_OF_ORDER = inverseModuloLimb(GROUP_ORDER);

@@ -1,4 +1,4 @@
-import { LIMB_BITS, LIMB_MASK, LIMBS, limbsOf, TOP_LIMB_BITS } from './limbs.js';
+import { inverseModuloLimb, LIMB_BITS, LIMB_MASK, LIMBS, limbsOf, TOP_LIMB_BITS } from './limbs.js';
 import {
   type Code,
   get,
@@ -139,14 +139,7 @@ export function reduceToScalar(out: Number256, column: Column, { limbs: quotient
 /** Montgomery's factor R. */
 export const SCALAR_FACTOR = 2n ** BigInt(LIMB_BITS * LIMBS);
 const ORDER = limbsOf(GROUP_ORDER);
-const NEGATIVE_INVERSE = negativeInverseOf(ORDER[0]!);
-
-/** Returns -1 / value modulo 2^29, by Newton’s method. */
-function negativeInverseOf(value: bigint): bigint {
-  let inverse = 1n;
-  for (let i = 0; i < 5; i++) inverse = BigInt.asUintN(LIMB_BITS, inverse * (2n - value * inverse));
-  return BigInt.asUintN(LIMB_BITS, -inverse);
-}
+const NEGATIVE_INVERSE = BigInt(2 ** LIMB_BITS - inverseModuloLimb(GROUP_ORDER));
 
 export function load(out: Number256, address: Code, offset = 0): Code {
   return out.map((local, i) => set(local, i64Load32(address, offset + 4 * i)));

@@ -12,6 +12,7 @@ import {
   square,
   store,
 } from './secp256k1_field_code.js';
+import { divideFunction } from './secp256k1_inversion_code.js';
 import {
   type Code,
   doWhile,
@@ -77,6 +78,8 @@ export interface Secp256k1Module {
    * @param sums the address for the sum of the last pair
    */
   addPairs(references: number, pairs: number, products: number, inverse: number, sums: number): void;
+  /** Does the steps of an inversion; see {@link divideFunction}. */
+  divide(numbers: number, modulus: number, inverse: number): void;
 }
 
 /**
@@ -93,6 +96,7 @@ export function openSecp256k1Module(pages: number): Secp256k1Module {
     squareFunction('squareScalar', reduceToScalar),
     multiplyDifferencesFunction(),
     addPairsFunction(),
+    divideFunction(),
   ];
   return openWasm(functions, pages) as Secp256k1Module;
 }

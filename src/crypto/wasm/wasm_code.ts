@@ -62,20 +62,27 @@ const binary =
 
 export const i32Add: Binary = binary(0x6a);
 export const i32Subtract: Binary = binary(0x6b);
+export const i32Multiply: Binary = binary(0x6c);
 export const i32And: Binary = binary(0x71);
 export const i32Or: Binary = binary(0x72);
 export const i32ShiftLeft: Binary = binary(0x74);
+export const i32ShiftRightUnsigned: Binary = binary(0x76);
+/** Compares signed numbers. The next function compares unsigned numbers. */
+export const i32IsLess: Binary = binary(0x48);
 export const i32IsBelow: Binary = binary(0x49);
+export const i32TrailingZeros = (value: Code): Code => [value, 0x68];
 export const i64Add: Binary = binary(0x7c);
 export const i64Subtract: Binary = binary(0x7d);
 export const i64Multiply: Binary = binary(0x7e);
 export const i64And: Binary = binary(0x83);
+export const i64Or: Binary = binary(0x84);
 export const i64Xor: Binary = binary(0x85);
 export const i64ShiftLeft: Binary = binary(0x86);
 /** Shifts to the right and keeps the sign. */
 export const i64ShiftRight: Binary = binary(0x87);
 export const i64Rotate: Binary = binary(0x89);
 export const i64IsEqual: Binary = binary(0x51);
+export const i64IsUnequal: Binary = binary(0x52);
 /** Extends an i32 to an i64 with the same sign. */
 export const i64Of = (value: Code): Code => [value, 0xac];
 
