@@ -41,5 +41,5 @@ export interface StreamedAnswer {
   open(pay: PayRows): AsyncIterable<Uint8Array>;
 }
 
-/** Takes rows from the caller's budget. @returns false when the budget is too small at the moment; the budget is then unchanged */
-export type PayRows = (rows: number) => boolean;
+/** Pays for rows from the caller's budget. Resolves when the budget has enough for these rows and for those of earlier calls. */
+export type PayRows = (rows: number) => Promise<void>;

@@ -1,4 +1,5 @@
 import { type Budget, UNLIMITED } from '../../fair/budget.js';
+import { BudgetQueue } from '../../fair/budget_queue.js';
 import type { Clock } from '../../model/time.js';
 import { NotLoaded } from '../../store/follower.js';
 import type { Caller } from '../access/logins.js';
@@ -8,7 +9,7 @@ import { failure, type LateAnswer, type RestRequest, type RestResponse } from '.
 import type { CachedAnswers } from './answer_cache.js';
 import type { AskedText } from './asked_index.js';
 import type { Route, RouteError } from './route.js';
-import type { LateRouteResult, PayRows, RouteAnswer, RouteParts } from './route_result.js';
+import type { LateRouteResult, RouteAnswer, RouteParts } from './route_result.js';
 
 export interface RouteRunnerOptions {
   /** Returns a caller's budget of aggregates that are read from the past. */
@@ -34,6 +35,7 @@ export interface AdmittedRequest {
 /** Runs routes and answers with their results. Answers that stay correct for a while come from a cache. */
 export class RouteRunner {
   readonly #options: RouteRunnerOptions;
+  readonly #queues = new WeakMap<Budget, BudgetQueue>();
 
   constructor(options: RouteRunnerOptions) {
     this.#options = options;
@@ -88,7 +90,11 @@ export class RouteRunner {
       }
       const { contentType: streamType, headers } = result;
       const budget = caller === undefined ? UNLIMITED : this.#options.rangeRowsOf(caller);
-      const parts = this.#watched(path, result.open(this.#payerFrom(budget)));
+      const queue = this.#queueOf(budget);
+      const parts = this.#watched(
+        path,
+        result.open((rows) => queue.pay(rows)),
+      );
       return { status: 200, headers, body: '', contentType: streamType, parts };
     } catch (error) {
       return this.#fault(path, error, []);
@@ -105,15 +111,14 @@ export class RouteRunner {
     }
   }
 
-  /** Returns the function that takes rows from a budget. Each pause of an answer counts as one refusal. */
-  #payerFrom(budget: Budget): PayRows {
-    let isPaused = false;
-    return (rows) => {
-      const isPaid = budget.take(rows, this.#options.clock.nowNs());
-      if (!isPaid && !isPaused) budget.countRefusal();
-      isPaused = !isPaid;
-      return isPaid;
-    };
+  /** Returns the queue of a caller's answers, which share the caller's budget of rows. */
+  #queueOf(budget: Budget): BudgetQueue {
+    let queue = this.#queues.get(budget);
+    if (queue === undefined) {
+      queue = new BudgetQueue(budget, () => this.#options.clock.nowNs(), setTimeout);
+      this.#queues.set(budget, queue);
+    }
+    return queue;
   }
 
   #fault(path: string, error: unknown, headers: RestResponse['headers']): RestResponse {

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { PricedEntry } from '../../past/kept_entry.js';
 import { LastOfEach } from '../../past/last_of_each.js';
 import type { BlockSource, PastBlock } from '../../past/past_blocks.js';
@@ -9,13 +8,6 @@ import type { PayRows } from '../rest/route_result.js';
 const PART_BYTES = 16 * 1024;
 /** The time for which a waiting answer holds its decoded block. Reading the block again takes less than a millisecond. */
 const HELD_MS = 200;
-/**
- * The first and the longest time until a used-up budget is checked again. Many readers may wait at the same time, so the time doubles with
- * each check.
- */
-const PAY_POLL_MS_MIN = 10;
-const PAY_POLL_MS_MAX = 160;
-
 /** Writes rows in a format. */
 export interface RowWriter {
   /** Adds a row. */
@@ -42,7 +34,7 @@ export async function* blockParts({
     const few = await turn(nextFew);
     if (few.length === 0) return;
     for (const { rows, bytes } of few) {
-      await paid(pay, rows);
+      await pay(rows);
       yield bytes;
     }
   }
@@ -91,7 +83,7 @@ export async function* rowParts(
   try {
     for (let hasMore = true; hasMore; ) {
       hasMore = await turn(fill);
-      await paid(pay, rowsRead);
+      await pay(rowsRead);
       rowsRead = 0;
       if (hasMore) yield* slices(writer.take());
     }
@@ -166,9 +158,4 @@ class HeldRows {
 function* rowsOf(block: Pick<PastBlock, 'entries'>): Iterator<PricedEntry, undefined> {
   for (const entry of block.entries()) if (entry.kind === 'priced') yield entry;
   return undefined;
-}
-
-/** Waits until the caller's budget has paid for rows. */
-async function paid(pay: PayRows, rows: number): Promise<void> {
-  for (let ms = PAY_POLL_MS_MIN; !pay(rows); ms = Math.min(2 * ms, PAY_POLL_MS_MAX)) await wait(ms);
 }

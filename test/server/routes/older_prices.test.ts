@@ -114,7 +114,7 @@ async function openRoutes(t: Test, older: OlderPrices, hole?: readonly [number, 
     const answer = 'later' in result ? await result.later : result;
     if (!('open' in answer)) return answer;
     let text = '';
-    for await (const part of answer.open(() => true)) text += Buffer.from(part).toString();
+    for await (const part of answer.open(async () => {})) text += Buffer.from(part).toString();
     return { text, next: /[?&]from=(\d+)/.exec(answer.headers[0]?.[1] ?? '')?.[1] };
   };
   return {

@@ -94,9 +94,8 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
       if ('error' in answer) return answer;
       if (!('open' in answer)) throw new Error('the answer is not streamed');
       const texts: string[] = [];
-      const pay = (rows: number) => {
+      const pay = async (rows: number) => {
         paid += rows;
-        return true;
       };
       for await (const part of answer.open(pay)) texts.push(Buffer.from(part).toString());
       return {
@@ -117,7 +116,7 @@ async function packedRows(
 ) {
   if (!('open' in answer)) throw new Error('the answer is not streamed');
   const parts: Uint8Array[] = [];
-  for await (const part of answer.open(() => true)) parts.push(part);
+  for await (const part of answer.open(async () => {})) parts.push(part);
   const bytes = Buffer.concat(parts);
   const rows: string[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -363,15 +362,18 @@ test('a token has few answers that are not read, and rows that are not paid wait
   await commit();
   const query = { asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS };
   const answers = await Promise.all(Array.from({ length: 16 }, () => answerOf(query)));
-  let isRich = false;
+  let refill = () => {};
+  const rich = new Promise<void>((resolve) => {
+    refill = resolve;
+  });
   const open = answers.map((answer) => {
     if (!('open' in answer)) throw new Error('the answer is not streamed');
-    return answer.open(() => isRich)[Symbol.asyncIterator]();
+    return answer.open(() => rich)[Symbol.asyncIterator]();
   });
   const first = open.map((parts) => parts.next());
   await new Promise((resolve) => setTimeout(resolve, 50));
   t.match(await answerOf(query), { status: 429, error: /^16 requests/ });
-  isRich = true;
+  refill();
   await Promise.all(first);
   await Promise.all(open.map((parts) => parts.return?.()));
   t.match(await answerOf(query), { contentType: 'application/x-ndjson' }, 'after the readers have left');

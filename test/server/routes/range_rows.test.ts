@@ -56,7 +56,7 @@ test('an answer whose client pauses reads its block again, and repeats no row', 
       blocks,
       everyNs: undefined,
       turn: <T>(work: () => Promise<T>) => work(),
-      pay: () => true,
+      pay: async () => {},
     };
     let text = '';
     for await (const part of rowParts(source, rangeWriter('ndjson', 'whole', BTC))) {
