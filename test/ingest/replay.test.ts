@@ -206,6 +206,7 @@ test('the window holds its limit of different updates, and refreshes besides', a
   for (let i = 1; i <= SEEN_UPDATES_MAX; i++)
     if (pair.send(updateOf(i, START_NS + BigInt(i))) !== undefined) refused++;
   t.equal(refused, 0);
+  t.equal(pair.send(updateOf(20_000, START_NS + 20_000n)), REPLAY, 'every update is remembered');
   const full = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
   t.equal(pair.send(updateOf(0, START_NS + 20_000n)), full);
   t.equal(pair.send(updateOf(0, START_NS + NS_PER_SECOND)), full);
@@ -214,6 +215,18 @@ test('the window holds its limit of different updates, and refreshes besides', a
   t.equal(pair.send(updateOf(0, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND)), undefined, 'time moved on');
   t.equal(pair.send(updateOf(0, START_NS + 2n * NS_PER_SECOND)), undefined, 'and so there is room again');
   t.equal(pair.send(updateOf(2, START_NS + 30_000n)), TOO_FAR_BACK);
+});
+
+test('a window forgets updates and senders that it no longer needs, and their memory', async (t) => {
+  const pair = new Pair(MAX_BACKWARD_NS);
+  const empty = pair.window.updates;
+  for (let i = 0; i < 100; i++) pair.send(updateOf(i, START_NS + BigInt(i), i % 2 === 0 ? 'alice' : 'bob'));
+  t.same(pair.window.senders, ['alice', 'bob']);
+  t.equal(pair.window.count, 100);
+  pair.send(updateOf(100, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND, 'carol'));
+  t.same(pair.window.senders, ['carol']);
+  t.equal(pair.window.count, 1);
+  t.equal(pair.window.updates, empty);
 });
 
 test('what was accepted last is known by its second and hash', async (t) => {
