@@ -4,10 +4,11 @@ import { DAY_S } from '../wire/resolution.js';
 import { openCheckedFolder, refuseDamage } from './checked_folder.js';
 import { DATA_FILE } from './data_folder.js';
 import type { OnProgress } from './folder_progress.js';
+import { JournalTable } from './journal_table.js';
 import type { ReadFolder } from './lmdb/folder.js';
 import { type LogPlace, openLogProgress } from './log_progress.js';
 import { type OpenTables, openTables } from './open_tables.js';
-import { JournalTable, type StoredRecord } from './table.js';
+import type { StoredRecord } from './table.js';
 
 /** The contents of a data folder. */
 export interface FolderContents {

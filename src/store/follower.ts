@@ -2,13 +2,14 @@ import type { AssetName } from '../model/asset_map.js';
 import { DamagedRecord } from '../records/envelope.js';
 import type { Holding } from '../records/second_record.js';
 import { type Commit, followHousekeeping } from './housekeeping.js';
+import { JournalTable } from './journal_table.js';
 import { openFolderToRead } from './lmdb/folder.js';
 import { type OpenTables, openTables } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { RecordKeys } from './record_keys.js';
 import { type AssetSeries, isBefore, recordHolding } from './series.js';
 import { loadSeries, type SeriesIndex } from './series_index.js';
-import { type Codec, type CommitPart, JournalTable } from './table.js';
+import type { Codec, CommitPart } from './table.js';
 
 /**
  * The store of a thread that only serves. This store reads committed records from disk. Records that wait for a commit come from the

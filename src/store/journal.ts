@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
+import { JournalTable } from './journal_table.js';
 import type { Folder } from './lmdb/folder.js';
-import { type Codec, type CommitPart, JournalTable, type Table } from './table.js';
+import type { Codec, CommitPart, Table } from './table.js';
 
 /** Files beside the store that are written before each commit. On disk, these files are never behind the records of the store. */
 export interface CommitCompanion {

@@ -5,7 +5,7 @@ import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
 import type { Journal } from './journal.js';
 import { decodeMark, encodeMark } from './marks.js';
-import { type NamedKey, symbolOf } from './record_keys.js';
+import { symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
 /** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in the keys. */
@@ -44,8 +44,4 @@ export function openTables(journal: Pick<Journal, 'table'>): OpenTables {
     quarters: journal.table('quarters', candles),
     marks: journal.table('marks', { encode: encodeMark, decode: decodeMark }),
   };
-}
-
-export function putInput({ inputs }: OpenTables, { key, text }: NamedKey, input: AcceptedInput): void {
-  inputs.put(key, input, text);
 }

@@ -2,7 +2,7 @@ import type { SignatureType } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { AcceptedInput } from '../records/accepted_input.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
-import { type Key, keyTextOf, type Table } from './table.js';
+import type { Key, Table } from './table.js';
 
 type InputRange = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
 
@@ -11,12 +11,6 @@ const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
 /** The separator before a suffix. Symbols contain no spaces. */
 const SEPARATOR = ' ';
 
-/** A key, and its text for {@link Table.put}. */
-export interface NamedKey {
-  readonly key: Key;
-  readonly text: string;
-}
-
 /**
  * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark asset.
  *
@@ -24,9 +18,6 @@ export interface NamedKey {
  * Stark asset, and the EVM asset of that symbol gets the name `BTCUSD evm`. So two assets never share a record.
  */
 export class RecordKeys {
-  /** The keys of inputs, by the bytes of the publisher's key and by the text that names the asset. */
-  readonly #inputKeys = new WeakMap<Buffer, Map<string, NamedKey>>();
-
   /** @param starkSymbols the symbols that name Stark assets without a suffix: {@link symbolsOfStarkAssets} */
   constructor(readonly starkSymbols: ReadonlySet<string>) {}
 
@@ -35,24 +26,8 @@ export class RecordKeys {
     return signatureType === ofSymbol ? symbol : `${symbol}${SEPARATOR}${signatureType}`;
   }
 
-  /**
-   * Returns the key of an input. The class caches the key while the bytes of the publisher's key exist, because making the key takes as
-   * long as putting the record.
-   */
-  ofInput(asset: AssetName, publisherKey: Buffer): NamedKey {
-    const assetKey = this.of(asset);
-    let known = this.#inputKeys.get(publisherKey);
-    if (known === undefined) {
-      known = new Map();
-      this.#inputKeys.set(publisherKey, known);
-    }
-    let named = known.get(assetKey);
-    if (named === undefined) {
-      const key: Key = [assetKey, publisherKey.toString('hex')];
-      named = { key, text: keyTextOf(key) };
-      known.set(assetKey, named);
-    }
-    return named;
+  ofInput(asset: AssetName, publisherKey: Buffer): Key {
+    return [this.of(asset), publisherKey.toString('hex')];
   }
 }
 

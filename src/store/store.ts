@@ -4,12 +4,13 @@ import type { AcceptedInput, AcceptedRow } from '../records/accepted_input.js';
 import type { Holding } from '../records/second_record.js';
 import { checkRecords, type RecordCheck } from './background_check.js';
 import { type Commit, cutoffsAt, runHousekeeping } from './housekeeping.js';
+import { InputSlots } from './input_slots.js';
 import { Journal, type JournalOptions } from './journal.js';
 import { type Folder, type FolderOptions, openFolder } from './lmdb/folder.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
 import { openMarks, type StoredMarks } from './marks.js';
 import { NoticedDamage } from './noticed_damage.js';
-import { type OpenTables, openTables, putInput } from './open_tables.js';
+import { type OpenTables, openTables } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
 import { type Days, isBefore, recordHolding } from './series.js';
@@ -79,6 +80,7 @@ export class Store implements StoreReader {
   readonly #journal: Journal;
   readonly #tables: OpenTables;
   readonly #recordKeys: RecordKeys;
+  readonly #inputSlots: InputSlots;
   readonly #seriesIndex: SeriesIndex;
   readonly #reader: StoreReader;
   readonly #damage = new NoticedDamage();
@@ -100,6 +102,7 @@ export class Store implements StoreReader {
     this.#journal = new Journal(folder, options);
     this.#tables = openTables(this.#journal);
     this.#recordKeys = new RecordKeys(symbolsOfStarkAssets(this.#tables.inputs));
+    this.#inputSlots = new InputSlots(this.#tables.inputs, this.#recordKeys);
     this.#seriesIndex = loadSeries(options.assets, this.#recordKeys, this.#tables, storedSeconds);
     this.#configured = this.#byRecordKey(options.assets);
     this.#reader = readSeries((asset) => this.#seriesIndex.of(asset), this.#tables);
@@ -122,7 +125,7 @@ export class Store implements StoreReader {
    * @param accepted the memory of the publisher and the asset; the next commit writes the input that it has then
    */
   putInput(asset: AssetName, key: Buffer, accepted: AcceptedRow): void {
-    putInput(this.#tables, this.#recordKeys.ofInput(asset, key), accepted);
+    this.#inputSlots.put(asset, key, accepted);
   }
 
   /**
@@ -140,7 +143,7 @@ export class Store implements StoreReader {
    * @param input the record of the input
    */
   recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void {
-    this.#tables.inputs.put([this.#recordKeys.of(asset), key.toString('hex')], input);
+    this.#tables.inputs.put(this.#recordKeys.ofInput(asset, key), input);
   }
 
   /**
