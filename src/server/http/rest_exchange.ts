@@ -53,6 +53,8 @@ export interface RestResponse {
    * headers of this response. The promise does not reject.
    */
   readonly later?: Promise<LateAnswer>;
+  /** Called when the client has disconnected before {@link later} has resolved. */
+  readonly abandon?: (() => void) | undefined;
 }
 
 export type LateAnswer = Pick<RestResponse, 'status' | 'headers' | 'body' | 'contentType' | 'parts'>;

@@ -11,7 +11,8 @@ export interface RouteAnswer {
 }
 
 export interface RouteError {
-  readonly status: 400 | 403 | 404 | 410 | 429 | 500 | 503;
+  /** The status 499 is for the metrics: the client has disconnected, and receives nothing. */
+  readonly status: 400 | 403 | 404 | 410 | 429 | 499 | 500 | 503;
   readonly error: string;
   /** The time from which the service keeps the past, for status 410; absent while the service keeps nothing. */
   readonly keptFromNs?: bigint | undefined;
@@ -31,6 +32,8 @@ export interface RouteParts {
 /** The result of a route that reads files, or that works for a long time. The cache does not store such a result. */
 export interface LateRouteResult {
   readonly later: Promise<RouteAnswer | RouteParts | RouteError | StreamedAnswer>;
+  /** Called when nobody waits for the result any more. */
+  readonly abandon?: () => void;
 }
 
 /** An answer that the route makes while the client reads it. */

@@ -61,8 +61,10 @@ export class RouteRunner {
     try {
       const result = route.handle(query, caller, request.body);
       if ('error' in result) return refusal(result, headers);
-      if ('later' in result)
-        return { status: 200, headers, body: '', later: this.#answerLater(admitted, result) };
+      if ('later' in result) {
+        const later = this.#answerLater(admitted, result);
+        return { status: 200, headers, body: '', later, abandon: result.abandon };
+      }
       const body = bodyOf(route, result);
       const { isCurrent } = result;
       const cache = typeof body === 'string' ? texts : parted;

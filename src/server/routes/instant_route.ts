@@ -21,7 +21,7 @@ import type { keptSignedPrice } from '../schemas/past_schemas.js';
 import { assetId } from '../schemas/value_schemas.js';
 import { shownAggregateJson, withQuality } from './aggregate_json.js';
 import { notGiven, type OlderPrices } from './older_prices.js';
-import type { PastAccess, PastAccessOptions } from './past_access.js';
+import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
 export interface InstantRouteOptions extends PastAccessOptions {
@@ -73,7 +73,9 @@ export function instantRoutes(
             assetsPerRequestMax,
           );
           if ('error' in wanted) return wanted;
-          return access.request(token.name, () => past.answer(token.name, wanted, timestamp, quality));
+          return access.request(token.name, (turn) =>
+            past.answer(token.name, wanted, timestamp, turn, quality),
+          );
         },
       }),
     ],
@@ -108,6 +110,7 @@ class InstantReader {
     caller: string,
     wanted: readonly WantedName[],
     atNs: bigint,
+    turn: PastTurn,
     isRated = false,
   ): Promise<RouteAnswer | RouteError> {
     await this.#access.settled(atNs);
@@ -128,11 +131,7 @@ class InstantReader {
     // The loop reads one asset after the other, so a request for many assets needs no more memory than a request for a single
     // asset.
     for (const one of missing)
-      found.set(
-        one,
-        (await this.#readiness(one, atNs)) ??
-          (await this.#options.pastTurns.run(caller, () => this.#onDisk(one, atNs))),
-      );
+      found.set(one, (await this.#readiness(one, atNs)) ?? (await turn(() => this.#onDisk(one, atNs))));
     return (
       (await this.#completed(caller, found, atNs)) ??
       (await this.#fault(found, atNs)) ??

@@ -30,6 +30,15 @@ const REQUESTS_MAX = 16;
 /** The largest number of damages that the log reports. */
 const TOLD_MAX = 1_000;
 
+/** Executes work in turn with other requests. */
+export type PastTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Thrown at a turn of a request whose client has disconnected. */
+class ClientLeft extends Error {
+  override readonly name = 'ClientLeft';
+  override readonly message = 'the client has disconnected';
+}
+
 /**
  * The conditions of requests that read the past. A caller has a limited number of requests, and a request waits until its range
  * is on disk.
@@ -45,12 +54,32 @@ export class PastAccess {
     this.#options = options;
   }
 
-  /** Answers a request, unless the caller has too many unanswered requests. */
-  request(caller: string, answer: () => LateRouteResult['later']): LateRouteResult | RouteError {
+  /**
+   * Answers a request, unless the caller has too many unanswered requests. A request whose client has disconnected gets no more turns.
+   */
+  request(
+    caller: string,
+    answer: (turn: PastTurn) => LateRouteResult['later'],
+  ): LateRouteResult | RouteError {
     const requests = this.#requestsOf.get(caller) ?? 0;
     if (requests >= REQUESTS_MAX)
       return { status: 429, error: `${REQUESTS_MAX} requests of this token still read the past` };
-    return { later: this.counted(caller, answer) };
+    let hasLeft = false;
+    const turn: PastTurn = (work) =>
+      this.#options.pastTurns.run(caller, () => {
+        if (hasLeft) throw new ClientLeft();
+        return work();
+      });
+    const later = this.counted(caller, () => answer(turn)).catch((error: unknown) => {
+      if (error instanceof ClientLeft) return { status: 499, error: error.message } as const;
+      throw error;
+    });
+    return {
+      later,
+      abandon() {
+        hasLeft = true;
+      },
+    };
   }
 
   /** Counts work as a request of its caller, until the work is done. */

@@ -2,6 +2,7 @@ import type { AssetName } from '../../model/asset_map.js';
 import { intervalOf } from '../../past/last_of_each.js';
 import { DamagedRange, type PastRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
+import type { PastTurn } from './past_access.js';
 
 /** The requested rows of a range, and the limit of rows in an answer. */
 export interface WantedRows {
@@ -32,8 +33,11 @@ export interface RangePage {
 /** The number of aggregates that the service reads for an answer, as a multiple of the answer's maximum number of rows. */
 const READ_FACTOR = 10;
 
-/** Executes work in turn with other requests. */
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+/**
+ * The time after which a page ends with the rows that are counted so far. While many requests share the turns, counting the rows of a
+ * full page can take longer than clients wait for the header.
+ */
+const COUNTING_MS_MAX = 2_000;
 
 /**
  * Decides which part of a range an answer contains. The decision comes first, because the header with the next address comes
@@ -43,8 +47,10 @@ type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 export async function rangePage(
   past: Pick<PastReader, 'blocks' | 'isMissed'>,
   { name, range, everyNs, rowsMax, withInputs }: WantedRows,
-  turn: InTurn,
+  turn: PastTurn,
+  nowMs: () => number = () => performance.now(),
 ): Promise<RangePage> {
+  const endMs = nowMs() + COUNTING_MS_MAX;
   const counter = new RowCounter(everyNs, rowsMax);
   const { fromNs, toNs } = range;
   if (fromNs < toNs && (await turn(() => past.isMissed(name, fromNs)))) counter.lose(fromNs);
@@ -62,6 +68,7 @@ export async function rangePage(
         return few.length === 0;
       });
       if (isDone) break;
+      if (nowMs() > endMs) counter.end();
     }
   } catch (error) {
     if (!(error instanceof DamagedRange)) throw error;
@@ -84,7 +91,7 @@ class RowCounter {
   /** Makes the error for a lost range at the beginning of the answer. */
   lost: ((toNs: bigint) => DamagedRange) | undefined;
   readonly #everyNs: bigint | undefined;
-  readonly #rowsMax: number;
+  #rowsMax: number;
   #read = 0;
   #intervalNs = -1n;
 
@@ -104,6 +111,11 @@ class RowCounter {
     this.#intervalNs = intervalNs;
     if (this.rows >= this.#rowsMax || this.#read > READ_FACTOR * this.#rowsMax) this.endNs = intervalNs;
     else this.rows++;
+  }
+
+  /** Ends the answer with the next interval. */
+  end(): void {
+    this.#rowsMax = Math.max(1, this.rows);
   }
 
   /** Records that the rows from a time to the next row are lost. */

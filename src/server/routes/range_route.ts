@@ -20,7 +20,7 @@ import {
 } from '../rest/route.js';
 import type { StreamedAnswer } from '../rest/route_result.js';
 import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
-import type { PastAccess, PastAccessOptions } from './past_access.js';
+import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';
 import { type RangePage, rangePage } from './range_page.js';
 import { blockParts, rowParts } from './range_rows.js';
 import { FORMATS, type RangeFormat, rangeWriter } from './range_writer.js';
@@ -123,7 +123,7 @@ export function rangeRoutes(options: RangeRouteOptions, access: PastAccess): [st
           if ('error' in wanted) return wanted;
           const { every: everyNs, detail = 'whole', format = 'ndjson' } = form;
           const request = { ...wanted[0]!, fromNs, toNs, everyNs, detail, format, signatureType };
-          return access.request(token.name, () => answer(request, token.name, options, access));
+          return access.request(token.name, (turn) => answer(request, token.name, options, access, turn));
         },
       }),
     ],
@@ -135,8 +135,9 @@ async function answer(
   caller: string,
   options: RangeRouteOptions,
   access: PastAccess,
+  turn: PastTurn,
 ): Promise<StreamedAnswer | RouteError> {
-  const { past, clock, pastTurns } = options;
+  const { past, clock } = options;
   const nowNs = clock.nowNs();
   const range = { fromNs: request.fromNs, toNs: request.toNs < nowNs ? request.toNs : nowNs };
   if (range.fromNs < range.toNs) await access.settled(range.toNs);
@@ -146,7 +147,6 @@ async function answer(
       error: before,
       endNs: before.keptFromNs ?? range.toNs,
     });
-  const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
   const { rangeRowsMax: rowsMax } = options;
   const { everyNs } = request;
   const withInputs = request.detail === 'whole';

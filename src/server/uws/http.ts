@@ -136,16 +136,22 @@ const UNKNOWN_METHOD: RestResponse = {
   closeConnection: true,
 };
 
-/** Sends a later response, unless the client has disconnected before. @param unread as in {@link writeResponse} */
+/**
+ * Sends a later response, unless the client has disconnected before.
+ * @param unread as in {@link writeResponse}
+ * @param abandon called when the client has disconnected before
+ */
 export function writeLater(
   res: HttpResponse,
   method: string,
   response: Promise<RestResponse>,
   unread?: UnreadAnswers,
+  abandon?: () => void,
 ): void {
   let isOpen = true;
   res.onAborted(() => {
     isOpen = false;
+    abandon?.();
   });
   void response.then((known) => {
     if (isOpen) res.cork(() => writeResponse(res, method, known, unread));
@@ -168,9 +174,9 @@ export function writeResponse(
   unread?: UnreadAnswers,
 ): void {
   if (response.later !== undefined) {
-    const { later, ...known } = response;
+    const { later, abandon, ...known } = response;
     const whole = later.then((late) => ({ ...known, ...late, headers: [...known.headers, ...late.headers] }));
-    writeLater(res, method, whole, unread);
+    writeLater(res, method, whole, unread, abandon);
     return;
   }
   if (!response.closeConnection) {

@@ -61,10 +61,13 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
     rangeRowsMax,
   };
   const [[, route] = []] = rangeRoutes(options, new PastAccess(options));
-  const answerOf = async (query: Record<string, string | bigint>, only?: string[]) => {
+  const resultOf = (query: Record<string, string | bigint>, only?: string[]) => {
     const token = new Token(sampleToken('alice', only && { assets: new Set(only) }));
     const texts = Object.entries(query).map(([name, value]) => [name, String(value)] as const);
-    const result = route!.handle(new Map(texts), token);
+    return route!.handle(new Map(texts), token);
+  };
+  const answerOf = async (query: Record<string, string | bigint>, only?: string[]) => {
+    const result = resultOf(query, only);
     return 'later' in result ? result.later : result;
   };
   return {
@@ -73,6 +76,7 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
     writer,
     damage,
     answerOf,
+    resultOf,
     paid: () => paid,
     async close(): Promise<void> {
       await reader.close();
@@ -352,6 +356,22 @@ test('a range is empty, not less, while its aggregates are not on disk', async (
   await new Promise((resolve) => setTimeout(resolve, 100));
   await commit();
   t.match(await asked, { rows: all.map(textOf) });
+  await close();
+});
+
+test('a request whose client has disconnected gets no more turns', async (t) => {
+  const { add, commit, resultOf, close } = await openRoute(t);
+  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 100)];
+  add(all);
+  await commit();
+  const query = { asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS };
+  const left = resultOf(query);
+  if (!('later' in left)) throw new Error('the answer is not late');
+  left.abandon!();
+  t.match(await left.later, { status: 499 });
+  const others = Array.from({ length: 16 }, () => resultOf(query));
+  for (const other of others) t.ok('later' in other && other.later, 'the request is no longer counted');
+  await Promise.all(others.map((other) => 'later' in other && other.later));
   await close();
 });
 
