@@ -7,7 +7,13 @@ import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
-import { compileLater, compileSooner, makeObjectsYoung, withDefaultFlags } from './v8_settings.js';
+import {
+  collectAlone,
+  compileLater,
+  compileSooner,
+  makeObjectsYoung,
+  withDefaultFlags,
+} from './v8_settings.js';
 
 // The process of a service from start to end. The command `serve` and the demo share these functions.
 
@@ -36,6 +42,7 @@ export async function start(
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
   makeObjectsYoung();
+  collectAlone();
   // The command loads the module here, because the module loads native add-ons.
   const { startService } = await import('../service/start.js');
   const { config, keys, natsCredentials } = configured;
