@@ -6,6 +6,7 @@ import type { Service } from '../service/service.js';
 import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
+import { takeShortSlice } from './short_slice.js';
 import { readConfigured, readForStart } from './start_checks.js';
 import {
   collectAlone,
@@ -67,6 +68,7 @@ export async function start(
       });
     })
     .finally(() => progress.clear());
+  takeShortSlice();
   withDefaultFlags(storeCode);
   if (config.cluster === undefined) compileSooner();
   else global.setTimeout(compileSooner, CATCH_UP_MS).unref();
