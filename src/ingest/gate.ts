@@ -273,7 +273,7 @@ export class Gate {
     let pair = this.#pairs.get(asset, publisher);
     if (pair === undefined) {
       pair = new AcceptedRow(this.#rows.add(asset.symbol), this.#windows.add());
-      this.#pairs.set(asset, publisher, pair);
+      this.#pairs.add(asset, publisher, pair);
     }
     return pair;
   }

@@ -22,8 +22,8 @@ export interface SeenUpdate {
   readonly hashKey: number;
 }
 
-/** The number of updates that fit in the memory that each window has. Most publishers send fewer different updates a second. */
-const ROOM_UPDATES = 8;
+/** The number of updates that fit in the memory that each window has. Most publishers of many assets send fewer updates a second. */
+const ROOM_UPDATES = 4;
 const ROOM_NUMBERS = ROOM_UPDATES * SEEN_FIELDS;
 const WINDOWS_PER_BLOCK = 256;
 /**
@@ -45,7 +45,7 @@ export class SeenTable {
     }
     const from = this.#used;
     this.#used += ROOM_NUMBERS;
-    return new SeenWindow(this.#block.subarray(from, this.#used));
+    return new SeenWindow(this.#block, from);
   }
 }
 
@@ -57,18 +57,23 @@ export class SeenWindow implements SeenUpdates {
   floorNs = 0n as TimeNs;
   senders: string[] = [];
   count = 0;
+  /** The block, or memory of the window's own while it has more updates than its room in the block. */
   updates: Float64Array;
-  /** The memory that the window always has. */
-  readonly #room: Float64Array;
+  start: number;
+  readonly #block: Float64Array;
+  /** The index in the block at which the window's room begins. */
+  readonly #room: number;
   /** The index of each hash key in `updates`; `undefined` while the window has few updates. */
   #placeByKey: Map<number, number> | undefined;
   /** The hash key and the second of the last accepted update since the start, in the order of arrival. */
   #lastHashKey = 0;
   #lastSecond: number | undefined;
 
-  constructor(room: Float64Array) {
+  constructor(block: Float64Array, room: number) {
+    this.#block = block;
     this.#room = room;
-    this.updates = room;
+    this.updates = block;
+    this.start = room;
   }
 
   /**
@@ -82,8 +87,8 @@ export class SeenWindow implements SeenUpdates {
     this.senders = [...seen.senders];
     this.count = seen.count;
     const length = seen.count * SEEN_FIELDS;
-    if (length > ROOM_NUMBERS) this.updates = new Float64Array(length);
-    for (let at = 0; at < length; at++) this.updates[at] = seen.updates[at]!;
+    if (length > ROOM_NUMBERS) this.#moveTo(new Float64Array(length), 0, 0);
+    for (let at = 0; at < length; at++) this.updates[this.start + at] = seen.updates[seen.start + at]!;
   }
 
   /** Forgets all updates, and begins at this time. */
@@ -91,20 +96,20 @@ export class SeenWindow implements SeenUpdates {
     this.floorNs = floorNs;
     this.senders = [];
     this.count = 0;
-    this.updates = this.#room;
+    this.#moveTo(this.#block, this.#room, 0);
     this.#placeByKey = undefined;
     this.#lastSecond = undefined;
   }
 
   /** Returns the index in `updates` at which the update with this second and hash begins; -1 when the update is absent. */
   find({ second, hashKey }: SeenUpdate): number {
-    const { updates, count } = this;
-    if (count > SEARCHED_UPDATES_MAX) {
-      this.#placeByKey ??= placesByKey(updates, count);
+    const { updates, start } = this;
+    if (this.count > SEARCHED_UPDATES_MAX) {
+      this.#placeByKey ??= this.#placesByKey();
       const at = this.#placeByKey.get(hashKey) ?? -1;
       return at >= 0 && updates[at + SEEN_SECOND] === second ? at : -1;
     }
-    for (let at = 0; at < count * SEEN_FIELDS; at += SEEN_FIELDS)
+    for (let at = start; at < this.#end; at += SEEN_FIELDS)
       if (updates[at + SEEN_HASH_KEY] === hashKey && updates[at + SEEN_SECOND] === second) return at;
     return -1;
   }
@@ -120,7 +125,7 @@ export class SeenWindow implements SeenUpdates {
   /** Returns the number of updates from this second on. */
   countFrom(second: number): number {
     let left = 0;
-    for (let at = 0; at < this.count * SEEN_FIELDS; at += SEEN_FIELDS)
+    for (let at = this.start; at < this.#end; at += SEEN_FIELDS)
       if (this.updates[at + SEEN_SECOND]! >= second) left++;
     return left;
   }
@@ -135,9 +140,7 @@ export class SeenWindow implements SeenUpdates {
    * accepted last.
    */
   isNewest(update: SeenUpdate, at: number): boolean {
-    return this.#lastSecond === undefined
-      ? at + SEEN_FIELDS === this.count * SEEN_FIELDS
-      : this.isLast(update);
+    return this.#lastSecond === undefined ? at + SEEN_FIELDS === this.#end : this.isLast(update);
   }
 
   /** Notes which update was accepted last. */
@@ -153,9 +156,10 @@ export class SeenWindow implements SeenUpdates {
 
   /** Adds an update that the window does not have. */
   add({ hashKey, second, nanos, sender }: SeenUpdate): void {
-    const at = this.count * SEEN_FIELDS;
-    if (at === this.updates.length) this.#move(new Float64Array(2 * at));
+    if (this.count * SEEN_FIELDS === this.#capacity)
+      this.#moveTo(new Float64Array(2 * this.#capacity), 0, this.count);
     const { updates } = this;
+    const at = this.#end;
     updates[at + SEEN_HASH_KEY] = hashKey;
     updates[at + SEEN_SECOND] = second;
     updates[at + SEEN_NANOS] = nanos;
@@ -174,41 +178,64 @@ export class SeenWindow implements SeenUpdates {
   }
 
   #forgetBefore(first: number): void {
-    const { updates } = this;
+    const { updates, start } = this;
     this.#placeByKey = undefined;
     let kept = 0;
-    for (let at = 0; at < this.count * SEEN_FIELDS; at += SEEN_FIELDS) {
+    for (let at = start; at < this.#end; at += SEEN_FIELDS) {
       if (updates[at + SEEN_SECOND]! < first) continue;
-      for (let field = 0; field < SEEN_FIELDS; field++) updates[kept + field] = updates[at + field]!;
-      kept += SEEN_FIELDS;
+      updates.copyWithin(start + kept * SEEN_FIELDS, at, at + SEEN_FIELDS);
+      kept++;
     }
-    this.count = kept / SEEN_FIELDS;
-    if (updates.length > ROOM_NUMBERS && 4 * kept <= updates.length)
-      this.#move(2 * kept <= ROOM_NUMBERS ? this.#room : new Float64Array(2 * kept));
+    this.count = kept;
+    this.#giveBack();
     if (this.senders.length > 1) this.#forgetUnusedSenders();
+  }
+
+  /** Gives own memory back that is much larger than what the window has. */
+  #giveBack(): void {
+    const { updates, count } = this;
+    if (updates === this.#block || 4 * count * SEEN_FIELDS > updates.length) return;
+    if (2 * count <= ROOM_UPDATES) this.#moveTo(this.#block, this.#room, count);
+    else this.#moveTo(new Float64Array(2 * count * SEEN_FIELDS), 0, count);
   }
 
   #forgetUnusedSenders(): void {
     const { senders, updates } = this;
     this.senders = [];
-    for (let at = SEEN_SENDER; at < this.count * SEEN_FIELDS; at += SEEN_FIELDS)
+    for (let at = this.start + SEEN_SENDER; at < this.#end; at += SEEN_FIELDS)
       updates[at] = this.#placeOf(senders[updates[at]!]!);
   }
 
   /** Returns the index of a sender in the list. A new sender is added at the end. */
   #placeOf(sender: string): number {
     const place = this.senders.indexOf(sender);
-    return place >= 0 ? place : this.senders.push(sender) - 1;
+    if (place >= 0) return place;
+    // A list that grows has memory for 17 texts, and most windows have one sender.
+    if (this.senders.length > 0) return this.senders.push(sender) - 1;
+    this.senders = [sender];
+    return 0;
   }
 
-  #move(updates: Float64Array): void {
-    updates.set(this.updates.subarray(0, this.count * SEEN_FIELDS));
+  /** The index in `updates` after the last update. */
+  get #end(): number {
+    return this.start + this.count * SEEN_FIELDS;
+  }
+
+  get #capacity(): number {
+    return this.updates === this.#block ? ROOM_NUMBERS : this.updates.length;
+  }
+
+  /** Moves the first `count` updates to other memory. */
+  #moveTo(updates: Float64Array, start: number, count: number): void {
+    for (let i = 0; i < count * SEEN_FIELDS; i++) updates[start + i] = this.updates[this.start + i]!;
     this.updates = updates;
+    this.start = start;
   }
-}
 
-function placesByKey(updates: ArrayLike<number>, count: number): Map<number, number> {
-  const places = new Map<number, number>();
-  for (let at = 0; at < count * SEEN_FIELDS; at += SEEN_FIELDS) places.set(updates[at + SEEN_HASH_KEY]!, at);
-  return places;
+  #placesByKey(): Map<number, number> {
+    const places = new Map<number, number>();
+    for (let at = this.start; at < this.#end; at += SEEN_FIELDS)
+      places.set(this.updates[at + SEEN_HASH_KEY]!, at);
+    return places;
+  }
 }

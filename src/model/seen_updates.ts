@@ -14,8 +14,10 @@ export interface SeenUpdates {
   readonly senders: readonly string[];
   /** The number of accepted updates from the second of `floorNs` on. */
   readonly count: number;
+  /** The index in `updates` at which the first update begins. */
+  readonly start: number;
   /**
-   * The updates, with {@link SEEN_FIELDS} numbers each. Later numbers mean nothing. An update takes only 32 bytes, because each of
+   * The updates, with {@link SEEN_FIELDS} numbers each, among other numbers. An update takes only 32 bytes, because each of
    * 50,000 pairs of asset and publisher may have a window.
    */
   readonly updates: ArrayLike<number>;

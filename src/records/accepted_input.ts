@@ -83,25 +83,25 @@ const writer = new TableWriter();
 const FIELD = { floorNs: 0, sender: 1, hashKey: 2, second: 3, nanos: 4, senderIndex: 5 } as const;
 const FIELDS = Object.keys(FIELD).length;
 
-function encodeSeen({ floorNs, senders, updates, count }: SeenUpdates): Uint8Array {
+function encodeSeen({ floorNs, senders, updates, start, count }: SeenUpdates): Uint8Array {
   writer.begin(FIELDS, FIELDS - 1);
   writer.int64(FIELD.floorNs, floorNs);
   writer.texts(FIELD.sender, senders);
   let at = writer.beginVector(FIELD.hashKey, 8, count * 8);
   for (let i = 0; i < count; i++)
-    writer.view.setFloat64(at + 8 * i, updates[i * SEEN_FIELDS + SEEN_HASH_KEY]!, true);
+    writer.view.setFloat64(at + 8 * i, updates[start + i * SEEN_FIELDS + SEEN_HASH_KEY]!, true);
   writer.endVector(at, count, 8);
   at = writer.beginVector(FIELD.second, 4, count * 4);
   for (let i = 0; i < count; i++)
-    writer.view.setUint32(at + 4 * i, updates[i * SEEN_FIELDS + SEEN_SECOND]!, true);
+    writer.view.setUint32(at + 4 * i, updates[start + i * SEEN_FIELDS + SEEN_SECOND]!, true);
   writer.endVector(at, count, 4);
   at = writer.beginVector(FIELD.nanos, 4, count * 4);
   for (let i = 0; i < count; i++)
-    writer.view.setUint32(at + 4 * i, updates[i * SEEN_FIELDS + SEEN_NANOS]!, true);
+    writer.view.setUint32(at + 4 * i, updates[start + i * SEEN_FIELDS + SEEN_NANOS]!, true);
   writer.endVector(at, count, 4);
   at = writer.beginVector(FIELD.senderIndex, 2, count * 2);
   for (let i = 0; i < count; i++)
-    writer.view.setUint16(at + 2 * i, updates[i * SEEN_FIELDS + SEEN_SENDER]!, true);
+    writer.view.setUint16(at + 2 * i, updates[start + i * SEEN_FIELDS + SEEN_SENDER]!, true);
   writer.endVector(at, count, 2);
   return writer.finish();
 }
@@ -115,6 +115,7 @@ function decodeSeen(bytes: Uint8Array): SeenUpdates {
     floorNs: record.floorNs() as TimeNs,
     senders: Array.from({ length: record.senderLength() }, (_, i) => record.sender(i)),
     count: record.hashKeyLength(),
+    start: 0,
     updates,
   };
 }

@@ -49,7 +49,7 @@ const seen = fc
     senders: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
     updates: fc.array(update, { maxLength: 300 }),
   })
-  .map(({ updates, ...rest }) => ({ ...rest, count: updates.length, updates: updates.flat() }));
+  .map(({ updates, ...rest }) => ({ ...rest, count: updates.length, start: 0, updates: updates.flat() }));
 const accepted = fc.record({
   input: fc.oneof(input, declared),
   seen: fc.option(seen, { nil: undefined }),

@@ -64,7 +64,7 @@ test('the record of a row reads back as its input, and an input that was taken s
       const row = new InputTable().add(SYMBOL);
       row.restore(first);
       const taken = row.take();
-      const seen = { floorNs: START_NS, senders: ['alice'], count: 0, updates: [] };
+      const seen = { floorNs: START_NS, senders: ['alice'], count: 0, start: 0, updates: [] };
       const record = new Uint8Array(encodeAcceptedInput(new AcceptedRow(row, seen)));
       t.strictSame(decodeAcceptedInput(record), { input: first, seen });
       const bytes = encodeInput(taken);

@@ -53,6 +53,7 @@ export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
     floorNs: (timestampNs - 2n * NS_PER_SECOND) as TimeNs,
     senders: ['bob', 'Zoë'],
     count: 3,
+    start: 0,
     updates: [
       ...[2 ** 53 - 1, second - 1, 999_999_999, 1],
       ...[2 ** 52, second - 1, 0, 0],

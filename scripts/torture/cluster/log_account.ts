@@ -79,8 +79,8 @@ export class LogAccount {
       const name = `${toHex(publisherKey)} ${symbol}`;
       this.inputs.add(`${name} ${input.timestampNs}`);
       // The node writes only the newest of several waiting updates. The record contains the times of the earlier updates.
-      const updates = seen?.updates ?? [];
-      for (let at = 0; at < updates.length; at += SEEN_FIELDS)
+      const { updates, start, count } = seen ?? { updates: [], start: 0, count: 0 };
+      for (let at = start; at < start + count * SEEN_FIELDS; at += SEEN_FIELDS)
         this.inputs.add(
           `${name} ${BigInt(updates[at + SEEN_SECOND]!) * NS_PER_SECOND + BigInt(updates[at + SEEN_NANOS]!)}`,
         );
