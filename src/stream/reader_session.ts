@@ -81,6 +81,12 @@ export abstract class ReaderSession<Group> implements ControlCount {
 
   constructor(readonly connection: StreamConnection) {}
 
+  /** Returns the data outside a topic. The method is static, because V8 takes memory in each object whose class has private methods. */
+  static #outsideOf(session: ReaderSession<unknown>): OutsideTopic {
+    session.#outside ??= new OutsideTopic();
+    return session.#outside;
+  }
+
   get rights(): StreamRights {
     return this.terms.rights;
   }
@@ -95,7 +101,7 @@ export abstract class ReaderSession<Group> implements ControlCount {
   }
 
   set fresh(assets: Set<AssetIndex> | undefined) {
-    if (assets !== this.fresh) this.#atOutside().fresh = assets;
+    if (assets !== this.fresh) ReaderSession.#outsideOf(this).fresh = assets;
   }
 
   /** The last time at which the socket sent bytes, or at which it was found to send none; `undefined` while the socket makes progress. */
@@ -104,7 +110,7 @@ export abstract class ReaderSession<Group> implements ControlCount {
   }
 
   set stalledSinceNs(timeNs: bigint | undefined) {
-    if (timeNs !== this.stalledSinceNs) this.#atOutside().stalledSinceNs = timeNs;
+    if (timeNs !== this.stalledSinceNs) ReaderSession.#outsideOf(this).stalledSinceNs = timeNs;
   }
 
   /**
@@ -116,7 +122,7 @@ export abstract class ReaderSession<Group> implements ControlCount {
   }
 
   set lastFrameNs(timeNs: bigint) {
-    if (timeNs !== this.lastFrameNs) this.#atOutside().lastFrameNs = timeNs;
+    if (timeNs !== this.lastFrameNs) ReaderSession.#outsideOf(this).lastFrameNs = timeNs;
   }
 
   /** Notes that the connection is in its topic, and so has no {@link fresh} assets and is not stalled. */
@@ -157,11 +163,6 @@ export abstract class ReaderSession<Group> implements ControlCount {
   unfinished(): void {}
 
   resumed(): void {}
-
-  #atOutside(): OutsideTopic {
-    this.#outside ??= new OutsideTopic();
-    return this.#outside;
-  }
 
   closed(): void {
     this.terms.streams.closed(this);
