@@ -1,0 +1,21 @@
+import { createRequire } from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+import { createHeldBytes } from '../../scripts/load/held_memory.js';
+
+// The bench loads this module into a server. For each message, the module collects the garbage of the server's main thread, and returns the
+// free memory of the C library to the system. Otherwise new connections use memory that the start has freed, in some runs 6 MiB.
+
+if (isMainThread) {
+  const collectGarbage = createHeldBytes();
+  const koffi = createRequire(import.meta.url)('koffi') as {
+    load(library: string): { func(declaration: string): (...args: number[]) => number };
+  };
+  const trim = koffi.load('libc.so.6').func('int malloc_trim(size_t)');
+  process.on('message', () => {
+    collectGarbage();
+    trim(0);
+    process.send!('returned');
+  });
+  // Without this call, the channel would keep the server from exiting.
+  process.channel!.unref();
+}
