@@ -6,7 +6,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
-import type { AcceptedRow } from '../records/accepted_input.js';
+import type { AcceptedRow } from '../records/accepted_row.js';
 import type { InputRow } from '../records/input_row.js';
 import type { AggregatorOptions } from './aggregator_options.js';
 import { AssetBook } from './books/book.js';

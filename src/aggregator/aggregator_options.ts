@@ -10,7 +10,7 @@ import type { PriceSink } from '../model/price_sink.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { Clock, TimeNs } from '../model/time.js';
-import type { AcceptedRow } from '../records/accepted_input.js';
+import type { AcceptedRow } from '../records/accepted_row.js';
 export interface AggregatorOptions {
   readonly catalogue: Catalogue;
   readonly ingest: IngestWindow;

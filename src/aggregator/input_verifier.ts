@@ -1,5 +1,5 @@
 import type { CryptoJobs } from '../crypto/pool/jobs.js';
-import { parseSignature } from '../ingest/gate.js';
+import { parseSignature } from '../ingest/signature_texts.js';
 import type { ListedPublisher, SignatureType } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';

@@ -6,7 +6,7 @@ import type { ReadMessage } from '../ingest/message.js';
 import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
-import type { AcceptedRow } from '../records/accepted_input.js';
+import type { AcceptedRow } from '../records/accepted_row.js';
 import { Admission } from './admission.js';
 import {
   type PublisherSession,

@@ -1,16 +1,17 @@
 import type { Asset, ListedPublisher, SignatureType } from '../model/asset.js';
-import { parseHex, parseHexInto, toHex } from '../model/hex.js';
+import { parseHex } from '../model/hex.js';
 import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
-import { AcceptedRow } from '../records/accepted_input.js';
+import { AcceptedRow } from '../records/accepted_row.js';
 import { InputTable } from '../records/input_row.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
 import { PairMap } from './pair_map.js';
 import { hashKeyOf, isOver, ReplayRules, type SignedUpdate } from './replay.js';
 import { SeenTable, type SeenWindow } from './seen_window.js';
+import { parseSignature } from './signature_texts.js';
 
 /** The memory of one publisher and one asset: the last accepted update, and the updates that the replay rules remember. */
 type Pair = AcceptedRow<SeenWindow>;
@@ -76,13 +77,6 @@ export interface IngestWindow {
   readonly maxBackwardNs: bigint;
 }
 
-/** The recovery bit for each `v` without leading zeros. */
-const RECOVERY_OF_V = new Map<string, 0 | 1>([
-  ['0x1b', 0],
-  ['0x1c', 1],
-  ['0x0', 0],
-  ['0x1', 1],
-]);
 /**
  * The number of publisher key texts in the cache. A key has many possible texts, with different case and zeros, but a publisher normally
  * uses only one text.
@@ -296,25 +290,4 @@ function mayPublish({ assets }: ListedPublisher, { symbol }: Asset): boolean {
 
 function otherSignatures({ signatureType }: Asset): string {
   return `this asset takes ${signatureType} signatures`;
-}
-
-/** Reads the texts of a signature. @returns r and s, and the recovery bit; or the reason why the signature is invalid */
-export function parseSignature(
-  raw: Pick<RawUpdate, 'r' | 's' | 'v'>,
-  path: SignatureType,
-): { rs: Buffer; recovery: 0 | 1 } | string {
-  const rs = Buffer.allocUnsafe(64);
-  if (!parseHexInto(raw.r, rs, 0, 32)) return 'signature r is not 0x and the hex of 32 bytes';
-  if (!parseHexInto(raw.s, rs, 32, 32)) return 'signature s is not 0x and the hex of 32 bytes';
-  if (path === 'stark') return { rs, recovery: 0 };
-  const recovery = raw.v === undefined ? undefined : recoveryOf(raw.v);
-  return recovery === undefined ? 'signature v is not 0x1b, 0x1c, 0x0 or 0x1' : { rs, recovery };
-}
-
-/** Reads `v`. Publishers write `v` with or without leading zeros, and in upper or lower case. */
-function recoveryOf(v: string): 0 | 1 | undefined {
-  const known = RECOVERY_OF_V.get(v);
-  if (known !== undefined) return known;
-  const bytes = parseHex(v, 32);
-  return bytes && RECOVERY_OF_V.get(`0x${BigInt(toHex(bytes)).toString(16)}`);
 }

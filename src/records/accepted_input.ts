@@ -25,24 +25,6 @@ export interface AcceptedInput {
   readonly row?: InputRow;
 }
 
-/**
- * The latest accepted input of a pair of publisher and asset at the time of its use, as long as the process lives. The record is
- * encoded from the bytes of the row.
- */
-export class AcceptedRow<Seen extends SeenUpdates = SeenUpdates> implements AcceptedInput {
-  readonly row: InputRow;
-  readonly seen: Seen;
-
-  constructor(row: InputRow, seen: Seen) {
-    this.row = row;
-    this.seen = seen;
-  }
-
-  get input(): PublisherPrice {
-    return this.row.take();
-  }
-}
-
 /** Encodes a size-prefixed `InputRecord` of record.fbs, followed by a size-prefixed `SeenRecord`. */
 export function encodeAcceptedInput(accepted: AcceptedInput): Uint8Array {
   // An opened record must not be decoded only to be encoded again.

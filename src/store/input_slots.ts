@@ -1,8 +1,8 @@
 import type { AssetName } from '../model/asset_map.js';
-import type { AcceptedInput, AcceptedRow } from '../records/accepted_input.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
+import type { AcceptedRow } from '../records/accepted_row.js';
 import type { RecordKeys } from './record_keys.js';
-import type { RecordSlot } from './record_slot.js';
-import type { Table } from './table.js';
+import type { RecordSlot, Table } from './table.js';
 
 /** Puts the inputs that this process accepts. Each pair of publisher and asset keeps the slot of its record. */
 export class InputSlots {

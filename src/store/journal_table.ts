@@ -1,7 +1,6 @@
 import type { Database } from 'lmdb';
 import { DamagedRecord, unwrapRecord, wrappedBytes, wrapRecord } from '../records/envelope.js';
 import { pagesOfChanges } from './lmdb/disk_room.js';
-import { RecordSlot } from './record_slot.js';
 import {
   type Codec,
   type CommitPart,
@@ -9,6 +8,7 @@ import {
   type KeyRange,
   keyTextOf,
   type RecordPart,
+  RecordSlot,
   type StoredRecord,
   type Table,
 } from './table.js';

@@ -1,6 +1,7 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { Clock } from '../model/time.js';
-import type { AcceptedInput, AcceptedRow } from '../records/accepted_input.js';
+import type { AcceptedInput } from '../records/accepted_input.js';
+import type { AcceptedRow } from '../records/accepted_row.js';
 import type { Holding } from '../records/second_record.js';
 import { checkRecords, type RecordCheck } from './background_check.js';
 import { type Commit, cutoffsAt, runHousekeeping } from './housekeeping.js';

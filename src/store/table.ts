@@ -1,5 +1,3 @@
-import type { RecordSlot } from './record_slot.js';
-
 /**
  * The key of a record. The two parts order the records. The first part is a second or an asset. The second part is unique among the
  * keys with the same first part.
@@ -77,6 +75,38 @@ export interface CommitPart {
   endCommit(): void;
   /** Called when the commit failed. The changes of the commit wait again, unless newer changes replace them. */
   undoCommit(): void;
+}
+
+/** The changes of one record that wait: the change for the next commit, and the change that the running commit writes. */
+export class RecordSlot<Value> {
+  readonly key: Key;
+  readonly keyText: string;
+  /** True when the table keeps the slot while no change waits. */
+  isKept = false;
+  isPending = false;
+  /** The value for the next commit; `undefined` removes the record. */
+  value: Value | undefined;
+  isCommitting = false;
+  /** The value that the running commit writes; `undefined` removes the record. */
+  committed: Value | undefined;
+  /** The place of the bytes for the disk among the records of the running commit. */
+  start = 0;
+  end = 0;
+
+  constructor(key: Key, keyText: string) {
+    this.key = key;
+    this.keyText = keyText;
+  }
+
+  /** True while a change of the record is not on the disk. */
+  get isWaiting(): boolean {
+    return this.isPending || this.isCommitting;
+  }
+
+  /** The value after the newest change; `undefined` removes the record. */
+  get newest(): Value | undefined {
+    return this.isPending ? this.value : this.committed;
+  }
 }
 
 /** Returns the text that represents the key in the record's checksum. */

@@ -95,7 +95,7 @@ class Reference {
 
 test('the rules agree with a memory of everything that was ever accepted, over restarts', async (t) => {
   const step = fc.record({
-    pair: fc.oneof(fc.constant(0), fc.nat(PAIRS - 1)),
+    pair: fc.oneof(fc.constant(1), fc.nat(PAIRS - 1)),
     // More different prices than there is room for in the memory that each window has.
     price: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 60 })),
     sender: fc.constantFrom('alice', 'alice', 'mallory'),

@@ -4,7 +4,7 @@ import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { AcceptedRow } from '../../src/records/accepted_input.js';
+import { AcceptedRow } from '../../src/records/accepted_row.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { rowOf } from '../model/sample.js';
