@@ -9,6 +9,7 @@ import { pause } from '../../scripts/load/wait.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { fillStore } from '../workloads/filled_store.js';
 import { publishFirstPrices } from '../workloads/priced_service.js';
+import { measureTakeOvers } from '../workloads/take_over.js';
 
 const STARTS: Readonly<Record<Scale, number>> = { full: 5, smoke: 1 };
 const ASSETS = 100;
@@ -16,6 +17,10 @@ const MANY_ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };
 const STORE_BYTES: Readonly<Record<Scale, number>> = { full: 1e9, smoke: 1e5 };
 /** A time after which accepted prices are on the disk. */
 const DURABLE_MS = 1_000;
+/** The time after which the client library counts a connection as good, and some more. */
+const STABLE_MS: Readonly<Record<Scale, number>> = { full: 5_500, smoke: 20 };
+/** The longest time without a frame during a take-over, in seconds. */
+const TAKE_OVER_S_MAX = 0.3;
 const PROGRAM = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 export const start: Row = {
@@ -25,13 +30,20 @@ export const start: Row = {
     'CPU time of the commands, as bash measures it, beside `node -e 0`; and CPU time of all threads of `serve` from its start until ' +
     'its line `ready`: with 100 assets and an empty folder, and with 1,000 assets and a folder of 1 GB of aggregates of five inputs. ' +
     'Then the service with 100 assets is killed with `SIGKILL` and started again. The time is from the kill until a reader, which connects ' +
-    'as soon as the port is open, has its first frame with a price. Each figure is the median of five.',
+    'as soon as the port is open, has its first frame with a price. Each figure is the median of five. ' +
+    'At last `serve --take-over` takes over from a service with 100 assets. The figure is the longest time between two verified ticks of a reader with the ' +
+    'client library at 10 ms: quiet, and while another process uses one of the cores all the time.',
   limit:
     'A bare Node 20 takes a third to four fifths of the CPU time of a command. `serve` stores its compiled code: only the first start after an ' +
     "installation compiles the program, which takes 0.15 s more. The rest is the modules' run, the configuration, the verifier's tables and the worker. With 1 GB " +
     'the start reads each page and each key of the folder once, because lmdb follows damaged page numbers without a check.',
   rounds: 1,
-  variants: { commands: measureCommands, serve: measureServe, 'many assets': measureManyAssets },
+  variants: {
+    commands: measureCommands,
+    serve: measureServe,
+    'many assets': measureManyAssets,
+    'take-over': measureTakeOver,
+  },
   lines: () => [
     { ...cpuLine('tickseal --version', 'commands', 0.12), shown: [BARE] },
     { ...cpuLine('tickseal check-config, 100 assets', 'commands', 0.3), shown: [BARE] },
@@ -44,8 +56,20 @@ export const start: Row = {
       bound: { atMost: 1 },
       peers: [],
     },
+    takeOverLine('take-over: longest time without a frame'),
+    takeOverLine('take-over beside a busy process: longest time without a frame'),
   ],
 };
+
+function takeOverLine(name: string) {
+  return {
+    name,
+    unit: 's',
+    ours: { variant: 'take-over', figure: name },
+    bound: { atMost: TAKE_OVER_S_MAX },
+    peers: [],
+  };
+}
 
 const BARE = { name: 'node -e 0', unit: 's', source: { variant: 'commands', figure: 'node -e 0' } };
 
@@ -125,5 +149,19 @@ async function measureManyAssets(scale: Scale): Promise<Measurement> {
   }
   return {
     figures: { 'serve, 1,000 assets and 1 GB': median(cpuSeconds), 'bytes of the store': storeBytes },
+  };
+}
+
+async function measureTakeOver(scale: Scale): Promise<Measurement> {
+  const load = { assets: ASSETS, count: STARTS[scale], pauseMs: STABLE_MS[scale] };
+  return {
+    figures: {
+      'take-over: longest time without a frame': median(
+        await measureTakeOvers({ ...load, busyProcesses: 0 }),
+      ),
+      'take-over beside a busy process: longest time without a frame': median(
+        await measureTakeOvers({ ...load, busyProcesses: 1 }),
+      ),
+    },
   };
 }

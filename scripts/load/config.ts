@@ -25,6 +25,9 @@ export interface LoadConfig {
   readonly threads?: number;
   /** True when the service has a public log. */
   readonly publicLog?: boolean;
+  /** The port of the service. Default: a free port. */
+  readonly port?: number;
+  readonly adminPort?: number;
   /** The node of a cluster; absent outside a cluster. */
   readonly cluster?: ClusterNode;
 }
@@ -57,6 +60,8 @@ export function writeConfig(
     clockPeriod = '500ms',
     threads = 'auto',
     publicLog,
+    port = 0,
+    adminPort = 0,
     cluster,
   } = load;
   const keyFile = join(dir, 'service.hex');
@@ -65,8 +70,8 @@ export function writeConfig(
   if (cluster !== undefined) writeFileSync(credentialsFile, cluster.credentials, { mode: 0o600 });
   const storageDir = join(dir, 'data');
   const config = {
-    listen: { host: '127.0.0.1', port: 0, threads },
-    admin: { host: '127.0.0.1', port: 0 },
+    listen: { host: '127.0.0.1', port, threads },
+    admin: { host: '127.0.0.1', port: adminPort },
     keys:
       cluster?.role === 'edge'
         ? { stream: { file: keyFile } }

@@ -34,6 +34,8 @@ export interface ProcessEnd {
 export interface StartOptions {
   /** The `NODE_OPTIONS` of all threads of the server. */
   readonly nodeOptions?: string;
+  /** Additional arguments of the server. */
+  readonly args?: readonly string[];
   /** Additional variables of the server's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** A command that gets the server's command as its arguments, and replaces itself with that command (`exec`). */
@@ -54,7 +56,7 @@ export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 export function startService(configFile: string, start: StartOptions = {}): Promise<ServerProcess> {
   const file = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
   const options = process.env[SERVICE_NODE_OPTIONS]?.split(' ') ?? [];
-  return startServer([...options, file], ['serve', '--config', configFile], start);
+  return startServer([...options, file], ['serve', '--config', configFile, ...(start.args ?? [])], start);
 }
 
 /**
