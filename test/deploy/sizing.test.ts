@@ -40,7 +40,7 @@ test('the sizing table has the figures of bench/results.json', async (t) => {
     ],
   ] as const)
     t.match(page, `\n| ${work} | ${rate} |\n`);
-  t.match(page, `**Memory.** ${figure('memory', 'whole process with 10,000')} MiB with 10,000 readers`);
+  t.match(page, `**Memory.** ${figure('memory', 'whole new process with 10,000')} MiB with 10,000 readers`);
 });
 
 test('the table of clusters has the figures of bench/results.json', async (t) => {
