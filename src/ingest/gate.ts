@@ -26,7 +26,7 @@ export interface Candidate extends SignedUpdate {
   /** The configuration that allowed the update. */
   readonly allowedBy: AllowList;
   /** The memory of the publisher and the asset; `undefined` if the gate had accepted no update of the pair. */
-  readonly pair: AcceptedRow<SeenWindow> | undefined;
+  readonly pair: Pair | undefined;
   readonly price: Price;
   /** The `msg_hash` that the publisher declares: 32 bytes. */
   readonly msgHash: Buffer;

@@ -9,6 +9,7 @@ const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x0', 0],
   ['0x1', 1],
 ]);
+
 /** Reads the texts of a signature. @returns r and s, and the recovery bit; or the reason why the signature is invalid */
 export function parseSignature(
   raw: Pick<RawUpdate, 'r' | 's' | 'v'>,
