@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock/clock.js';
+import { takeShortSlice } from '../clock/short_slice.js';
 import type { Simulated } from '../model/asset.js';
 import type { Service } from '../service/service.js';
 import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
-import { takeShortSlice } from './short_slice.js';
 import { readConfigured, readForStart } from './start_checks.js';
 import {
   collectAlone,

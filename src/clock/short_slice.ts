@@ -20,9 +20,9 @@ const RUNTIME_AT = 24;
 const SCHED_OTHER = 0;
 
 /**
- * Gives this thread a short time slice, and leaves its share of the cores unchanged. The threads of V8 and of the pool, which started
- * before, keep the default. Without this call, a message waits until such a thread has used up its slice. Has an effect on Linux 6.12 and
- * later, with the optional package koffi.
+ * Gives this thread a short time slice, and leaves its share of the cores unchanged. The main thread and the timer's thread call this
+ * function. The threads of V8 and of the pool keep the default. Without this call, a message waits until such a thread has used up its
+ * slice. Has an effect on Linux 6.12 and later, with the optional package koffi.
  *
  * Measured with 1,000 updates a second of another publisher, on two cores that other programs use too: the time from a publisher to a
  * subscriber.

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
+import { systemClock } from '../../src/clock/clock.js';
+import { PreciseTimer } from '../../src/clock/precise_timer.js';
 
-const MODULE = new URL('../../src/cli/short_slice.js', import.meta.url);
+const MODULE = new URL('../../src/clock/short_slice.js', import.meta.url);
 
 /** Takes the slice in a process, and returns its result and the slice that the kernel then shows. */
 function takeInProcess(...wrapper: readonly string[]): { isTaken: boolean; sliceNs: number | undefined } {
@@ -39,6 +41,24 @@ test('the thread gets the shortest slice', { skip: !hasSlices && 'needs Linux 6.
   t.ok(isTaken);
   if (before !== undefined) t.equal(sliceNs, 100_000);
   t.end();
+});
+
+test('the thread of the timer gets the shortest slice', {
+  skip: !hasSlices && 'needs Linux 6.12',
+}, async (t) => {
+  const clock = systemClock();
+  let onTime = () => {};
+  const called = new Promise<void>((resolve) => {
+    onTime = resolve;
+  });
+  const timer = new PreciseTimer(clock, () => onTime());
+  timer.at(clock.nowNs());
+  await called;
+  const slicesNs = readdirSync('/proc/self/task').map((thread) =>
+    sliceOf(readFileSync(`/proc/self/task/${thread}/sched`, 'utf8')),
+  );
+  await timer.stop();
+  if (slicesNs[0] !== undefined) t.equal(slicesNs.filter((sliceNs) => sliceNs === 100_000).length, 1);
 });
 
 test('a thread with another policy keeps its policy', { skip: !isLinux && 'needs Linux' }, (t) => {
