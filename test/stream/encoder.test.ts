@@ -248,6 +248,35 @@ test('signed frames in one block keep their bodies, whatever changes before they
   );
 });
 
+test('neighbours that follow one another in frames have the prices of their own assets', async (t) => {
+  const elements = Array.from({ length: 2_100 }, (_, i) => ({ id: i, price: BigInt(i) }));
+  const table = tableOf(elements.map(({ id, price }) => [id, price]));
+  const encoder = new FrameEncoder(table, 7);
+  const block = new SignedBlock();
+  const signature = new Uint8Array(65);
+  for (const price of [1n, 2n]) {
+    for (const [first, count] of [
+      [5, 4],
+      [1_029, 4],
+      [2_053, 4],
+      [5, 3],
+      [5, 20],
+      [1_029, 3],
+    ] as const) {
+      for (const element of elements.slice(first, first + count)) {
+        element.price += price;
+        table.set(element.id as AssetIndex, element.price as Price);
+      }
+      const set = indexes(elements.length).slice(first, first + count);
+      const bodyHex = slowBody(7, VECTOR_TIME_NS, elements.slice(first, first + count), false);
+      block.clear();
+      t.equal(hex(encoder.addSigned(block, set, VECTOR_TIME_NS)), bodyHex);
+      t.equal(text(block.sign(0, signature, 0)), frameText(signature, bodyHex));
+      t.equal(hex(encoder.addSigned(block, set, VECTOR_TIME_NS, undefined, true)), bodyHex);
+    }
+  }
+});
+
 for (const count of [1, 10, 11, 100, 1000]) {
   test(`${count} assets with the longest texts fit, in the sizes of the layouts`, async (t) => {
     // These are the longest ID, price, status, taxonomy ID and timestamp at the same time.
