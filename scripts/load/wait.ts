@@ -11,6 +11,10 @@ export interface WaitOptions {
 }
 
 const LOOK_INTERVAL_MS = 5;
+/** The longest interval. It is short beside the states of a service that a test waits for, such as a thread that starts. */
+const LOOK_INTERVAL_MS_MAX = 40;
+/** The interval as a part of the time since the wait began. Long waits therefore need few looks, and short waits end soon. */
+const LOOK_INTERVAL_PART = 0.1;
 
 /**
  * Calls `look` repeatedly until the result is neither `undefined` nor `false`, and returns this result.
@@ -20,12 +24,13 @@ export async function eventually<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   { what = 'what is waited for', withinMs = HANG_MS }: WaitOptions = {},
 ): Promise<T> {
-  const endMs = performance.now() + withinMs;
+  const startMs = performance.now();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (performance.now() > endMs) throw new Error(`not within ${withinMs} ms: ${what}`);
-    await pause(LOOK_INTERVAL_MS);
+    const waitedMs = performance.now() - startMs;
+    if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
+    await pause(Math.min(LOOK_INTERVAL_MS_MAX, Math.max(LOOK_INTERVAL_MS, waitedMs * LOOK_INTERVAL_PART)));
   }
 }
 
