@@ -13,6 +13,9 @@ test('a browser is found on the path, or where a variable names it', async (t) =
   t.equal(findBrowser({ PATH }), chromium);
   t.equal(findBrowser({ PATH, TICKSEAL_TEST_BROWSER: chrome }), chrome);
   t.equal(findBrowser({ PATH, TICKSEAL_TEST_BROWSER: join(dir, 'none') }), undefined);
+  const shell = join(dir, 'other/chromium-headless-shell');
+  writeFileSync(shell, '', { mode: 0o755 });
+  t.equal(findBrowser({ PATH }), shell, 'the headless shell first');
   t.equal(findBrowser({}), undefined);
 });
 
