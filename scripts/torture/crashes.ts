@@ -19,8 +19,11 @@ export const crashes: Check = {
       const missing = makeCertificate(dir, 'one');
       const tls = { cert_file: join(dir, 'one.pem'), key_file: join(dir, 'one.key') };
       const times = scale === 'smoke' ? CRASHES.smoke : (count ?? CRASHES.full);
-      const plain = await measure(times, threads, undefined);
-      return missing === undefined ? [...plain, ...(await measure(times, threads, tls))] : plain;
+      const clients = CLIENTS[scale];
+      const plain = await measure({ count: times, threads, clients });
+      return missing === undefined
+        ? [...plain, ...(await measure({ count: times, threads, clients, tls }))]
+        : plain;
     } finally {
       rmSync(dir, { recursive: true });
     }
@@ -29,13 +32,21 @@ export const crashes: Check = {
 
 /** The number of crashes, for each kind of port. */
 const CRASHES: Readonly<Record<Scale, number>> = { full: 60, smoke: 1 };
-const CLIENTS = 60;
+const CLIENTS: Readonly<Record<Scale, number>> = { full: 60, smoke: 18 };
 const ASSETS = 4;
 /** The time after which the check repeats a fault that no thread has taken. */
 const LOST_MS = 5_000;
 
-/** @param count the number of threads that crash */
-async function measure(count: number, threads: number, tls: object | undefined) {
+interface Run {
+  /** The number of threads that crash. */
+  readonly count: number;
+  readonly threads: number;
+  readonly clients: number;
+  /** The certificate and the key of a port with TLS. */
+  readonly tls?: object;
+}
+
+async function measure({ count, threads, clients, tls }: Run) {
   const { file } = writeTortureConfig({ assets: ASSETS });
   const served = Math.max(2, threads);
   changeConfig(file, ({ listen, limits }) => {
@@ -48,7 +59,7 @@ async function measure(count: number, threads: number, tls: object | undefined) 
   void service.ended.then((known) => {
     end = known;
   });
-  const storm = startStorm(service.port, CLIENTS, tls !== undefined);
+  const storm = startStorm(service.port, clients, tls !== undefined);
   let crashed = 0;
   let serving = 0;
   const look = async () => {
@@ -84,7 +95,7 @@ async function measure(count: number, threads: number, tls: object | undefined) 
       unit: '',
       mustBe: { atLeast: count },
     },
-    { figure: '  connections meanwhile', value: storm.connections, unit: '', mustBe: { atLeast: CLIENTS } },
+    { figure: '  connections meanwhile', value: storm.connections, unit: '', mustBe: { atLeast: clients } },
     { figure: '  exit status of the process', value: code ?? Number.NaN, unit: '', mustBe: exactly(0) },
   ];
 }

@@ -21,6 +21,8 @@ const MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 300 };
  * repeatedly.
  */
 const SMOKE_KINDS: readonly HostileKind[] = ['junk', 'forged'];
+/** The number of publishers of `forged`. */
+const FORGING_PUBLISHERS: Readonly<Record<Scale, number>> = { full: 50, smoke: 5 };
 const REVOKED_TOKEN = 'revoked';
 /** The smallest share of frames, in percent, that a reader must still get. */
 const FRAMES_SHARE_MIN = 90;
@@ -75,7 +77,7 @@ async function measureBeside(kind: HostileKind, scale: Scale, threads: number): 
     before.push(await healthy.see(MS[scale]));
     const hostile = await startServer(
       [fileURLToPath(new URL('./hostile_main.js', import.meta.url)), kind],
-      [String(service.port)],
+      [service.port, FORGING_PUBLISHERS[scale]].map(String),
     );
     await healthy.see(MS[scale] / 4);
     beside.push(await healthy.see(MS[scale]));

@@ -4,7 +4,7 @@ import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 
-// `hostile.js KIND PORT`: a client that uses all rights of its token. The client runs in a separate process, until its parent
+// `hostile_main.js KIND PORT FORGING_PUBLISHERS`: a client that uses all rights of its token. The client runs in a separate process, until its parent
 // kills it or its time is over. The process prints a line of JSON when it has begun.
 
 /** The kinds of hostile clients. */
@@ -18,7 +18,6 @@ const LIFETIME_MS = 180_000;
 const READERS = 100;
 const JUNK_PUBLISHERS = 10;
 const JUNK_BYTES = 1_000_000;
-const FORGING_PUBLISHERS = 50;
 /** The number of different messages. Publishers share no message. */
 const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
@@ -91,7 +90,7 @@ function filledWith(frame: Buffer): Buffer {
 }
 
 /** Publishes updates with the signatures of other updates. Each connection sends one message, and ends after the answer. */
-async function publishForged(port: number): Promise<void> {
+async function publishForged(port: number, publishers: number): Promise<void> {
   const updates = new Updates('evm');
   const frames = Array.from({ length: FORGED_MESSAGES }, () => {
     const texts = Array.from({ length: FORGED_UPDATES }, (_, asset) => updates.update(1, asset).text);
@@ -101,7 +100,7 @@ async function publishForged(port: number): Promise<void> {
     );
     return clientFrame(publishMessage(forged));
   });
-  for (let publisher = 0; publisher < FORGING_PUBLISHERS; publisher++)
+  for (let publisher = 0; publisher < publishers; publisher++)
     void keepConnected(
       port,
       PUBLISH,
@@ -142,7 +141,7 @@ function setOf(connection: number): number[] {
   return Array.from({ length: HOSTILE_ASSETS }, (_, asset) => asset).filter((asset) => asset !== connection);
 }
 
-const BEGIN: Readonly<Record<HostileKind, (port: number) => Promise<void>>> = {
+const BEGIN: Readonly<Record<HostileKind, (port: number, forgingPublishers: number) => Promise<void>>> = {
   signed: readSigned,
   subscriptions: changeSubscriptions,
   junk: publishJunk,
@@ -152,8 +151,8 @@ const BEGIN: Readonly<Record<HostileKind, (port: number) => Promise<void>>> = {
 };
 
 /** Runs a hostile client with the arguments of the program. */
-export async function beHostile(kind: HostileKind, port: number): Promise<void> {
+export async function beHostile(kind: HostileKind, port: number, forgingPublishers: number): Promise<void> {
   setTimeout(() => process.exit(1), LIFETIME_MS);
-  await BEGIN[kind](port);
+  await BEGIN[kind](port, forgingPublishers);
   process.stdout.write(`${JSON.stringify({ port })}\n`);
 }

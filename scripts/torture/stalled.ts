@@ -19,7 +19,7 @@ export const stalled: Check = {
 
 const SIZES: Readonly<Record<Scale, Sizes>> = {
   full: { readers: 1_000, resuming: 20, rounds: 3, windows: 12, tickMs: 50, slowConsumer: '10s' },
-  smoke: { readers: 8, resuming: 2, rounds: 1, windows: 1, tickMs: 10, slowConsumer: '4s' },
+  smoke: { readers: 4, resuming: 1, rounds: 1, windows: 1, tickMs: 10, slowConsumer: '4s' },
 };
 
 interface Sizes {

@@ -17,7 +17,7 @@ export const worker: Check = {
 
 const EXITS: Readonly<Record<Scale, number>> = { full: 30, smoke: 2 };
 const EXIT_INTERVAL_MS = 300;
-const READERS = 100;
+const READERS: Readonly<Record<Scale, number>> = { full: 100, smoke: 10 };
 const PUBLISHERS = 4;
 /** The number of assets in a message. This number is large enough for the pool to use a thread. */
 const ASSETS = 40;
@@ -40,7 +40,7 @@ async function measure(scale: Scale) {
   const streams = await openStreams({
     port,
     query: `channel=${TICK_MS}ms&message_type=signed_ecdsa`,
-    count: READERS,
+    count: READERS[scale],
     assetsOf: () => assets,
     onFrame: (_payload, connection) => {
       const nowMs = performance.now();

@@ -29,7 +29,7 @@ export const audited: Check = {
 const MINUTES: Readonly<Record<Scale, number>> = { full: 2, smoke: 0 };
 /** The time between two updates of a publisher. The audit compares prices, and their number is not important. */
 const SEND_MS = 1_000;
-const BETWEEN_FAULTS_MS = 5_000;
+const BETWEEN_FAULTS_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 1_000 };
 const TARGET_POLL_MS = 50;
 const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
 
@@ -50,7 +50,7 @@ async function measure(scale: Scale, { minutes = MINUTES[scale] }: Sizes) {
     for (const { name, act } of await faults[at % faults.length]!(cluster)) {
       process.stderr.write(`  ${name}: ${audit.lastLine}\n`);
       await act();
-      await pause(BETWEEN_FAULTS_MS);
+      await pause(BETWEEN_FAULTS_MS[scale]);
       steps++;
     }
     await Promise.all(cluster.nodes.map((node) => node.untilReady()));

@@ -9,9 +9,7 @@ import { Track } from './silences.js';
 
 const ALL = Array.from({ length: ASSETS }, (_, asset) => asset);
 const SYMBOLS = ALL.map(symbolOf);
-const POLL_MS = 50;
 const RECONNECT_MS = 20;
-const SEND_MS = 80;
 
 /** Reads from one node during the whole check: an unsigned stream, a signed stream, and the newest aggregates. */
 export class NodeReader {
@@ -19,11 +17,14 @@ export class NodeReader {
   readonly streams = new Track('stream');
   readonly rest = new Track('rest');
   readonly #values: SignedValues;
+  readonly #pollMs: number;
   #isOver = false;
 
-  constructor(node: TortureNode, values: SignedValues) {
+  /** @param pollMs the time between two requests for the newest aggregates */
+  constructor(node: TortureNode, values: SignedValues, pollMs: number) {
     this.node = node;
     this.#values = values;
+    this.#pollMs = pollMs;
     void this.#poll();
     void this.#stream('', (text) => /"ts"/.test(text) && this.streams.note());
     void this.#stream('message_type=signed_ecdsa', (text) => {
@@ -48,7 +49,7 @@ export class NodeReader {
         newestNs = foundNs;
         this.rest.note();
       }
-      await pause(Math.max(1, POLL_MS - (performance.now() - startMs)));
+      await pause(Math.max(1, this.#pollMs - (performance.now() - startMs)));
     }
   }
 
@@ -91,8 +92,11 @@ export class RoamingPublisher {
   readonly refusals = new Map<string, number>();
   readonly errors = new Map<string, number>();
 
-  /** @param publisher the number of the publisher, which also selects its preferred node */
-  constructor(publisher: number, nodes: readonly TortureNode[], updates: Updates, sendMs = SEND_MS) {
+  /**
+   * @param publisher the number of the publisher, which also selects its preferred node
+   * @param sendMs the time between two updates
+   */
+  constructor(publisher: number, nodes: readonly TortureNode[], updates: Updates, sendMs: number) {
     this.#publisher = publisher;
     this.#nodes = nodes;
     this.#updates = updates;

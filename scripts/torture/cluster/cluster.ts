@@ -26,12 +26,15 @@ const STEADY_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
 const RECOVERED_MS_MAX: Readonly<Record<Scale, number>> = { full: 60_000, smoke: HANG_MS };
 /** The time after the start at which the rounds of all faults end. */
 const ROUNDS_MS: Readonly<Record<Scale, number>> = { full: 240_000, smoke: 0 };
+/** The time between two updates of a publisher, and between two requests of a reader. */
+const SEND_MS: Readonly<Record<Scale, number>> = { full: 80, smoke: 400 };
+const POLL_MS: Readonly<Record<Scale, number>> = { full: 50, smoke: 400 };
 const HOUR_NS = 3_600_000_000_000n;
 
 async function measure(scale: Scale, { minutes, rounds, only }: Sizes) {
   const binary = findNatsServer();
   if (binary === undefined) return WITHOUT_SERVER;
-  const torture = new ClusterTorture(await TortureCluster.start({ binary }), RECOVERED_MS_MAX[scale]);
+  const torture = new ClusterTorture(await TortureCluster.start({ binary }), scale);
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
   const named = Object.keys(FAULTS).filter((name) => only === undefined || name === only);
@@ -63,15 +66,15 @@ class ClusterTorture {
     { readonly limits: SilenceLimits | undefined; readonly found: Record<Signal, number[]> }
   >();
 
-  constructor(cluster: TortureCluster, recoveredMsMax: number) {
-    this.#recoveredMsMax = recoveredMsMax;
+  constructor(cluster: TortureCluster, scale: Scale) {
+    this.#recoveredMsMax = RECOVERED_MS_MAX[scale];
     this.#cluster = cluster;
     const { nodes } = cluster;
-    this.#readers = nodes.map((node) => new NodeReader(node, this.#values));
+    this.#readers = nodes.map((node) => new NodeReader(node, this.#values, POLL_MS[scale]));
     const updates = new Updates('evm', { startNs: BigInt(Date.now()) * 1_000_000n - 2n * HOUR_NS });
     this.#publishers = Array.from(
       { length: PUBLISHERS },
-      (_, publisher) => new RoamingPublisher(publisher, nodes, updates),
+      (_, publisher) => new RoamingPublisher(publisher, nodes, updates, SEND_MS[scale]),
     );
   }
 
