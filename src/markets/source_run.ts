@@ -38,6 +38,8 @@ export interface SourceRunOptions {
 export class SourceRun {
   readonly #options: SourceRunOptions;
   readonly #room: MarketRoom;
+  /** Returns the state of the room. One function serves all recorded calls. */
+  readonly #state = () => this.#room.state();
   readonly #feeds: MarketFeed[] = [];
   readonly #closed = new AbortController();
   /** The counts of all events. */
@@ -184,7 +186,7 @@ export class SourceRun {
   }
 
   #record(atNs: TimeNs, call: RecordedCall): void {
-    this.#options.recorder?.add(atNs, call, () => this.#room.state());
+    this.#options.recorder?.add(atNs, call, this.#state);
   }
 
   #nowMs(): number {

@@ -1,7 +1,8 @@
 import { test } from 'tap';
 import type { TimeNs } from '../../src/model/time.js';
 import { MarketRoom } from '../../src/sources/market_room.js';
-import { parseCall, type RecordedCall, Replay, recordingLine } from '../../src/sources/recording.js';
+import { RecordedLines } from '../../src/sources/recorded_lines.js';
+import { parseCall, type RecordedCall, Replay } from '../../src/sources/recording.js';
 import { after, planOf } from './plans.js';
 
 const PLAN = planOf(`
@@ -11,10 +12,17 @@ assets: { BTCUSD: { from: [binance BTC/USDT, desk BTC], max_age: 1s } }
 
 const quoteOf = (bid: number) => `{"s":"BTCUSDT","b":"${bid}","a":"${bid + 1}"}`;
 
+/** Returns the line of a call without its line feed. */
+function lineOf(atNs: TimeNs, call: RecordedCall): string {
+  const lines = new RecordedLines(16);
+  lines.add(atNs, call);
+  return Buffer.from(lines.all).toString().slice(0, -1);
+}
+
 /** Records some quotes, and returns the lines of the recording. */
 function recorded(): string[] {
   const lines: string[] = [];
-  const add = (atNs: TimeNs, call: RecordedCall) => lines.push(recordingLine(atNs, call).join(''));
+  const add = (atNs: TimeNs, call: RecordedCall) => lines.push(lineOf(atNs, call));
   const room = new MarketRoom(PLAN, (line, { atNs }) => add(atNs, { wrote: line }));
   const read = (ms: number, connection: number, frame: string) => {
     add(after(ms), { read: connection, frame });
@@ -68,15 +76,32 @@ test('a frame of any characters is a part of one line, and is read as it came', 
     '{}\r',
     '[" \u2028\u2029"]',
   ]) {
-    const line = recordingLine(after(1), { read: 7, frame }).join('');
+    const line = lineOf(after(1), { read: 7, frame });
     t.notMatch(line, /[\n\r\u2028\u2029]/);
     t.match(parseCall(line), { at: String(after(1)), read: 7 });
     t.equal((parseCall(line) as { frame?: string }).frame, frame);
   }
-  t.equal(
-    recordingLine(after(1), { read: 7, frame: '{"a":1}' }).join(''),
-    `{"at":"${after(1)}","read":7,"frame":{"a":1}}`,
+  t.equal(lineOf(after(1), { read: 7, frame: '{"a":1}' }), `{"at":"${after(1)}","read":7,"frame":{"a":1}}`);
+});
+
+test('lines of calls follow each other, whatever their size and characters', async (t) => {
+  const calls: RecordedCall[] = [
+    { read: 123_456, frame: `{"name":"${'€'.repeat(500)}"}` },
+    { tick: true },
+    { read: 1, frame: `["${'x'.repeat(70_000)}"]` },
+    { wrote: '{"asset":"\u2028"}' },
+    { read: 2, frame: '{"name":"\ud83d\ude00é"}' },
+  ];
+  const lines = new RecordedLines(64);
+  for (const call of calls) lines.add(after(1), call);
+  const text = Buffer.from(lines.all).toString();
+  t.same(text.split('\n'), [...calls.map((call) => lineOf(after(1), call)), '']);
+  t.same(
+    text.split('\n').slice(0, -1).map(parseCall),
+    calls.map((call) => ({ at: String(after(1)), ...call })),
   );
+  lines.clear();
+  t.equal(lines.all.length, 0);
 });
 
 test('a changed frame or a missing decision is counted', async (t) => {
