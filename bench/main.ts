@@ -24,6 +24,7 @@ import { runRounds } from './harness/rounds.js';
 import type { Row, Scale } from './harness/row.js';
 import { useCurrentSecp256k1 } from './peers/current_secp256k1.js';
 import { ROWS, rowByName } from './rows/index.js';
+import { COMMAND_NODE_OPTIONS } from './workloads/command_options.js';
 
 /** The arguments of `npm run bench`. bench/README.md describes the arguments. */
 const { values, positionals } = parseArgs({
@@ -33,15 +34,24 @@ const { values, positionals } = parseArgs({
 
 const RESULTS_FILE = inBench('results.json');
 /** The heaviest loads of the service, and the loads of the rows that miss a bound of CPU time or delay. */
-const PROFILED = [
-  ...['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'busy-latency', 'ticks', 'rest'].map((row) => ({
-    row,
-    variant: 'service',
-  })),
-  { row: 'log', variant: 'with the log' },
-  { row: 'threads', variant: '2 threads' },
-  { row: 'growth', variant: 'assets' },
+const PROFILED: readonly ProfiledLoad[] = [
+  ...['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'busy-latency', 'ticks', 'rest'].map(
+    (row): ProfiledLoad => ({ row, variant: 'service', of: 'service' }),
+  ),
+  { row: 'signed-frames', variant: 'frames', of: 'stage' },
+  { row: 'past', variant: 'service', of: 'command' },
+  { row: 'log', variant: 'with the log', of: 'service' },
+  { row: 'threads', variant: '2 threads', of: 'service' },
+  { row: 'sources', variant: 'recording', of: 'command' },
+  { row: 'growth', variant: 'assets', of: 'service' },
 ];
+
+interface ProfiledLoad {
+  readonly row: string;
+  readonly variant: string;
+  /** The profiled process: the service, the command that the row measures, or the process of the stage itself. */
+  readonly of: 'service' | 'command' | 'stage';
+}
 
 const commit = describeCommit(['src', 'bench/*.ts', 'scripts/load', 'package-lock.json']);
 const progress = new Progress(process.stderr);
@@ -98,17 +108,20 @@ async function measure(row: Row, scale: Scale, machine: Machine): Promise<Measur
 function save(results: Results): void {
   writeResults(RESULTS_FILE, results);
   const chartsOf = (row: string) => [barsFile(row), ...(rowByName(row).plots?.('full') ?? []).map(plotFile)];
-  writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results, chartsOf));
+  const accountOf = (row: string) => rowByName(row).account;
+  writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results, { chartsOf, accountOf }));
 }
 
-function profile({ row, variant }: (typeof PROFILED)[number]): LoadProfile {
+function profile({ row, variant, of }: ProfiledLoad): LoadProfile {
   progress.show(`${row}: profile`);
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-profile-'));
   try {
     const round = fileURLToPath(new URL('./round.js', import.meta.url));
-    const options = `--cpu-prof --cpu-prof-dir=${dir}`;
-    const { status } = spawnSync(process.execPath, [round, row, variant, 'full'], {
-      env: { ...process.env, [SERVICE_NODE_OPTIONS]: options },
+    const options = ['--cpu-prof', `--cpu-prof-dir=${dir}`];
+    const variable = { service: SERVICE_NODE_OPTIONS, command: COMMAND_NODE_OPTIONS, stage: undefined }[of];
+    const own = variable === undefined ? options : [];
+    const { status } = spawnSync(process.execPath, [...own, round, row, variant, 'full'], {
+      env: { ...process.env, ...(variable !== undefined && { [variable]: options.join(' ') }) },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     if (status !== 0) throw new Error(`${row}: exit status ${status}`);

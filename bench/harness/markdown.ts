@@ -4,8 +4,14 @@ import { boundText, isCost, type LineOutcome, peerBoundText, type RowOutcome } f
 import { anchorOf, profileMarkdown } from './profile.js';
 import type { Results } from './results.js';
 
+/** The parts of the page that are not results: the charts of each row, and its account of bytes, if it has one. */
+export interface PageParts {
+  readonly chartsOf: (row: string) => readonly string[];
+  readonly accountOf: (row: string) => string | undefined;
+}
+
 /** Returns the text of `bench/RESULTS.md`, which shows the results to readers. */
-export function resultsMarkdown(results: Results, chartsOf: (row: string) => readonly string[]): string {
+export function resultsMarkdown(results: Results, { chartsOf, accountOf }: PageParts): string {
   const machines = [...new Set(results.rows.map(({ machine }) => machineText(machine)))];
   const missed = results.rows.filter(({ reached }) => !reached).map(({ name }) => name);
   return [
@@ -34,7 +40,7 @@ export function resultsMarkdown(results: Results, chartsOf: (row: string) => rea
         `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s | ${machines.indexOf(machineText(row.machine)) + 1} |`,
     ),
     '',
-    ...lossesMarkdown(results),
+    ...lossesMarkdown(results, accountOf),
     ...results.rows.flatMap((row) => [...rowMarkdown(row), ...chartsOf(row.name).map(chartMarkdown), '']),
     ...profileMarkdown(results.profiles),
   ].join('\n');
@@ -74,7 +80,7 @@ export function rowMarkdown(row: RowOutcome): string[] {
  * Returns the comparisons in which a peer is better than the service and no bound allows it. The worst comparison is first. A
  * comparison whose bound is reached is in the table of its row only.
  */
-function lossesMarkdown({ rows, profiles }: Results): string[] {
+function lossesMarkdown({ rows, profiles }: Results, accountOf: PageParts['accountOf']): string[] {
   const worse = rows.flatMap(({ name, lines }) =>
     lines
       .filter(({ of }) => of === undefined)
@@ -93,8 +99,13 @@ function lossesMarkdown({ rows, profiles }: Results): string[] {
   const within = worse.length - losses.length;
   const profileOf = (row: string) => {
     const profile = profiles.find(({ load }) => load === row);
-    return profile === undefined ? 'no' : `[${profile.commit}](#${anchorOf(profile)})`;
+    if (profile !== undefined) return `[${profile.commit}](#${anchorOf(profile)})`;
+    return accountOf(row) === undefined ? 'no' : '[bytes](#bytes-of-the-losses)';
   };
+  const accounts = [...new Set(losses.map(({ name }) => name))].flatMap((name) => {
+    const account = accountOf(name);
+    return account === undefined ? [] : [`${name}: ${account}`, ''];
+  });
   return [
     '## Where we lose',
     '',
@@ -112,6 +123,9 @@ function lossesMarkdown({ rows, profiles }: Results): string[] {
         `${peerBoundText(peer)} | ${profileOf(name)} |`,
     ),
     '',
+    ...(accounts.length === 0
+      ? []
+      : ['### Bytes of the losses', '', 'A CPU profile says nothing about memory.', '', ...accounts]),
   ];
 }
 

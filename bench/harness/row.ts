@@ -22,6 +22,11 @@ export interface Row {
   readonly method: string;
   /** An explanation of what limits the figures, and possible improvements. The page shows this text if the row misses a limit. */
   readonly limit?: string;
+  /**
+   * An account of the measured bytes, for a row about which a CPU profile says nothing. The page shows this text instead of a link to a
+   * profile.
+   */
+  readonly account?: string;
   /** The number of runs of each variant at full scale. Each run has a new process. */
   readonly rounds: number;
   /** The variants of the service and of the peers, by name. */

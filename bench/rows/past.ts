@@ -14,6 +14,7 @@ import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { toHex } from '../../src/model/hex.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import { commandNodeOptions } from '../workloads/command_options.js';
 import { requestFor } from '../workloads/requests.js';
 
 /** The number of publishers. The store of past aggregates is designed for 400 aggregates a second with 4 publishers. */
@@ -163,7 +164,16 @@ async function exportRange(
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-export-'));
   const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
   const args = [
-    ...['--import', PRINT_USAGE, program, 'export', symbolOf(0), '--url', `http://127.0.0.1:${service.port}`],
+    ...[
+      ...commandNodeOptions(),
+      '--import',
+      PRINT_USAGE,
+      program,
+      'export',
+      symbolOf(0),
+      '--url',
+      `http://127.0.0.1:${service.port}`,
+    ],
     ...['--from', String(times[0]), '--to', String(times.at(-1)! + 1n), '--detail', detail],
     ...['--signer', toHex(evmAddress(secp256k1.publicKey(SERVICE_KEY))), '-o', join(dir, 'past.parquet')],
   ];

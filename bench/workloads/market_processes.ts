@@ -8,6 +8,7 @@ import { ORACLE_ID, TOKEN } from '../../scripts/load/config.js';
 import { publisherKeys } from '../../scripts/load/keys.js';
 import { cpuSecondsOf } from '../../scripts/load/server_process.js';
 import { eventually } from '../../scripts/load/wait.js';
+import { commandNodeOptions } from './command_options.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
@@ -30,12 +31,13 @@ export function writeSources(text: string): string {
 }
 
 /**
- * Starts `tickseal sources`.
+ * Starts `tickseal sources`. A process that records gets the Node options of the measured command.
  * @param recordTo the path of the recording; absent for no recording
  */
 export async function startSources(file: string, recordTo?: string): Promise<MarketProcesses> {
+  const options = recordTo === undefined ? [] : commandNodeOptions();
   const args = recordTo === undefined ? [] : ['--record', recordTo];
-  const child = spawn(process.execPath, [MAIN, 'sources', file, ...args], {
+  const child = spawn(process.execPath, [...options, MAIN, 'sources', file, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child.stdout.resume();

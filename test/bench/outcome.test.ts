@@ -27,6 +27,8 @@ const row: Row = {
   ],
 };
 
+const BARE_PAGE = { chartsOf: () => [], accountOf: () => undefined };
+
 test('a row is judged by the medians of its rounds', async (t) => {
   const outcome = judge(row, 'full', { ours: rates(11, 1_000, 12), peer: rates(4, 4, 0) });
   t.match(outcome.lines[0], { ours: 12, reached: true, peers: [{ value: 4, ratio: 3, reached: true }] });
@@ -57,7 +59,7 @@ test('two figures that must agree may differ by a share, to either side', async 
   t.notMatch(barsSvg(outcome), /<path /, 'no mark of what is needed');
   const machine = { cpu: 'a', cores: 2, memoryGiB: 1, os: 'b', node: 'v20', loadBefore: 0 };
   const measured = { ...outcome, machine, commit: 'c', measuredAt: '2026-01-01T00:00:00.000Z', seconds: 1 };
-  const page = resultsMarkdown({ rows: [measured], profiles: [] }, () => []);
+  const page = resultsMarkdown({ rows: [measured], profiles: [] }, BARE_PAGE);
   t.notMatch(page, '| [sample](#sample) | rate', 'the other one is no better');
 });
 
@@ -201,17 +203,24 @@ test('a chart has a bar for ours and for each peer, as long as its figure, and m
 });
 
 test('the page says where a peer does better, and only there', async (t) => {
-  const page = (ours: number) => {
+  const page = (ours: number, account?: string) => {
     const outcome = judge(row, 'full', { ours: rates(ours), peer: rates(10) });
     const machine = { cpu: 'a', cores: 2, memoryGiB: 1, os: 'b', node: 'v20', loadBefore: 0 };
     const measured = { ...outcome, machine, commit: 'c', measuredAt: '2026-01-01T00:00:00.000Z', seconds: 1 };
-    return resultsMarkdown({ rows: [measured], profiles: [] }, () => []);
+    return resultsMarkdown({ rows: [measured], profiles: [] }, { ...BARE_PAGE, accountOf: () => account });
   };
   // The bound is "at most 3", so a smaller value is better, and the bound allows the ratio 2.
   t.match(page(40), '| [sample](#sample) | rate, things/s | peer | 4 | ≤ 3 | no |');
   t.notMatch(page(20), '| [sample](#sample) | rate');
   t.match(page(20), 'One more comparison is within its bound');
   t.notMatch(page(5), '| [sample](#sample) | rate');
+  const explained = page(40, '3 bytes of objects');
+  t.match(
+    explained,
+    '| [sample](#sample) | rate, things/s | peer | 4 | ≤ 3 | [bytes](#bytes-of-the-losses) |',
+  );
+  t.match(explained, 'sample: 3 bytes of objects');
+  t.notMatch(page(5, '3 bytes of objects'), '3 bytes', 'a row without a loss needs no account');
 });
 
 test('a new profile replaces the one of its load only', (t) => {

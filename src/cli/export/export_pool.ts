@@ -10,6 +10,9 @@ const THREADS_MAX = 6;
 /** The number of groups for each thread: one in work, and one that waits. */
 const GROUPS_AHEAD = 2;
 
+/** The beginning of Node's flags for a CPU profile, which is only whole with the profiles of the threads. */
+const PROFILE_FLAG = '--cpu-prof';
+
 /** Threads that verify blocks and encode their aggregates. The calling thread only passes bytes on. */
 export class ExportPool {
   readonly #threads = Math.min(THREADS_MAX, availableParallelism());
@@ -21,8 +24,8 @@ export class ExportPool {
       filename: fileURLToPath(new URL('./export_thread.js', import.meta.url)),
       minThreads: this.#threads,
       maxThreads: this.#threads,
-      // The empty list keeps flags of this process, such as a test runner's loaders, out of the threads.
-      execArgv: [],
+      // Other flags of this process, such as a test runner's loaders, stay out of the threads.
+      execArgv: process.execArgv.filter((flag) => flag.startsWith(PROFILE_FLAG)),
       recordTiming: false,
       workerData: options,
     });
