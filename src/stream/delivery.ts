@@ -217,6 +217,7 @@ export class Delivery {
 
   /** Counts the frames that slow readers miss. Sends waiting `real_time` connections the changes that they lack. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
+    if (group.waiting.size === 0) return;
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
       else if (group.intervalMs === undefined && !this.#update(session, nowNs)) this.#flushLater(group);
@@ -229,6 +230,7 @@ export class Delivery {
    * waits for the next frame.
    */
   #joinWaiting(group: Group): void {
+    if (group.waiting.size === 0) return;
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) continue;
       const isUpToDate = session.sequence === group.sequence && session.fresh === undefined;

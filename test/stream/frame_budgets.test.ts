@@ -32,6 +32,20 @@ test('a frame is left out when none of the callers can pay, and one of them is c
   t.equal(poor.refusals + rich.refusals, 1);
 });
 
+test('a lone caller pays each frame, and each refusal counts for that caller', async (t) => {
+  const payers = new FrameBudgets();
+  const [lone, later] = [new CountedBudget(25), new CountedBudget(100)];
+  payers.add(lone);
+  payers.add(lone);
+  t.ok(payers.pay(10, START_NS));
+  t.ok(payers.pay(10, START_NS));
+  t.notOk(payers.pay(10, START_NS));
+  t.same([lone.left, lone.refusals], [5, 1]);
+  payers.add(later);
+  t.ok(payers.pay(10, START_NS), 'another caller of the group pays');
+  t.same([lone.left, later.left], [5, 90]);
+});
+
 test('who has no connection in the group does not pay', async (t) => {
   const payers = new FrameBudgets();
   const [gone, left] = [new CountedBudget(100), new CountedBudget(100)];

@@ -15,7 +15,7 @@ import { readRequest } from './received_request.js';
 import { SilentBytes } from './silent_bytes.js';
 import { SocketHandles } from './socket_handles.js';
 import { openTcpCounters } from './tcp_counters.js';
-import { lookAtAll, lookInTurn, sequenceOf, TopicMembership } from './topic_membership.js';
+import { lookInTurn, sequenceOf, type Topic, TopicMembership } from './topic_membership.js';
 import type { TurnBudget } from './turn_budget.js';
 import { UnfinishedMessages } from './unfinished_messages.js';
 import { type SocketData, UwsSocket } from './uws_socket.js';
@@ -69,19 +69,15 @@ export class WebSockets {
   publish(topic: number, frame: Uint8Array, sequence: number, isBinary: boolean): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
-    const takesFrames = (socket: UwsSocket) => {
-      if (socket.ws!.getBufferedAmount() === 0) return true;
-      const toldOf = sequenceOf(entry, socket);
-      socket.leave(topic);
-      socket.events.lagged(toldOf);
-      return false;
-    };
-    if (entry.sockets.size <= SENT_SINGLY_MAX) {
-      lookAtAll(entry, (socket) => {
-        if (takesFrames(socket)) socket.ws!.send(frame, isBinary);
-      });
+    const { sockets } = entry;
+    if (sockets.size <= SENT_SINGLY_MAX) {
+      // A member may leave during its check.
+      for (let place = sockets.size - 1; place >= 0; place--) {
+        const socket = sockets.at(place);
+        if (takesFrames(socket, topic, entry)) socket.ws!.send(frame, isBinary);
+      }
     } else {
-      lookInTurn(entry, frame.length, performance.now(), takesFrames);
+      lookInTurn(entry, frame.length, performance.now(), (socket) => takesFrames(socket, topic, entry));
       this.#app.publish(String(topic), frame, isBinary);
     }
     entry.sequence = sequence;
@@ -154,6 +150,15 @@ export class WebSockets {
       },
     });
   }
+}
+
+/** Returns whether a member's socket holds no unsent bytes. Otherwise the member leaves the topic. */
+function takesFrames(socket: UwsSocket, topic: number, entry: Topic<UwsSocket>): boolean {
+  if (socket.ws!.getBufferedAmount() === 0) return true;
+  const toldOf = sequenceOf(entry, socket);
+  socket.leave(topic);
+  socket.events.lagged(toldOf);
+  return false;
 }
 
 /** @returns a function that returns the share of the time in which the event loop was busy since its last call */
