@@ -1,13 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { readMetrics } from '../../scripts/load/metrics.js';
-import { openStreams } from '../../scripts/load/streams.js';
+import { openStreams, type Streams } from '../../scripts/load/streams.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond, pacedCallsPerCpuSecond } from '../harness/stage.js';
+import { startPeer } from '../peers/start.js';
 import { startPricedService } from '../workloads/priced_service.js';
 import { signOnAllCores } from '../workloads/sign_on_all_cores.js';
 
@@ -17,8 +18,12 @@ const CONNECTIONS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 20 };
 const TICKS_PER_SECOND = 10;
 /** The size of a body: the taxonomy ID, the time, and 20 pairs of an ID and a price. */
 const BODY_BYTES = 10 + ASSETS_PER_CONNECTION * 18;
-/** The time in which V8 compiles most of the code of a tick. After 4 s, it still takes 1 µs a frame on other threads. */
-const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 50 };
+/** The size of a JSON frame with such a body. */
+const FRAME_BYTES = 32 + 2 * (65 + BODY_BYTES);
+/** The time in which V8 compiles most of the code of a tick. Its threads take 1.2 µs a frame after 4 to 16 s, and 0.3 µs later. */
+const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 20_000, smoke: 50 };
+/** The same for a server that only signs and sends. */
+const BARE_SETTLE_MS: Readonly<Record<Scale, number>> = { full: 4_000, smoke: 20 };
 /** The time for which the bench only signs, at the rate of the ticks. */
 const PACED_SECONDS: Readonly<Record<Scale, number>> = { full: 3, smoke: 0.1 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 210 };
@@ -40,17 +45,21 @@ export const distinctSets: Row = {
     'CPU time, where ours pays for encoding and one socket write a frame too. ' +
     'A core that was idle is slower at first, so the bare signatures are also made at the pace of the ticks, all of a tick in one go; ' +
     'and the service signs on all cores at once, so they are also made so. ' +
+    'A server that only signs a body for each connection every 100 ms, and sends it a frame of the same size with uWebSockets.js, shows how much of the bare loop is left beside the writes. ' +
     'Memory is what the main thread holds after its garbage has been collected.',
   limit:
-    'By a profile (`perf`, real-time priority on a busy machine) a frame takes 44 µs: 31 are its signature and 2 Keccak, 5 are the kernel, ' +
-    'which takes 1 KB to a socket of its own for each, so that 0.87 would be left of a service that does nothing else. The other 6 µs are ' +
+    'With real-time priority (`chrt`) on a busy machine the bare loop takes 24.6 µs, the bare loop with a `send` of uWebSockets.js for each frame 28.2, which is 0.87 of its rate, ' +
+    'and a frame of the service 32.2 (0.76, median of 5 turns, 20 s after the start). By a profile (`perf`) 20 of these are the signature, 5 the kernel, ' +
+    'which takes 1 KB to a socket of its own for each frame, and 1 is Keccak. The other 6 µs are ' +
     'the body and its hex, the time that is signed, who pays for it, the way of the digests to the threads and back, and the call of the ' +
     'socket. The writes do not wake the client for each frame: 128 frames are written in one go, and the client wakes 6 to 10 times a tick. ' +
-    'With real-time priority (`chrt`) on a busy machine three rounds reached 0.75, 0.75 and 0.76 of the bare loop. On a quiet machine ' +
-    'the bare loop takes 24 µs instead of 32, as long on all cores at once as on one, and a frame of the service 35 instead of 44: the 11 µs ' +
-    'beside the signature take as long as before, so they weigh more.',
+    'What is beside the signature takes as long on a quiet machine, whose signatures are faster, so there it weighs more.',
   rounds: 2,
-  variants: { service: (scale) => measureService(scale), 'keccak + sign': measureSigning },
+  variants: {
+    service: (scale) => measureService(scale),
+    'keccak + sign': measureSigning,
+    'bare uWS': measureBareSends,
+  },
   lines: () => [
     {
       name: 'delivered',
@@ -86,6 +95,10 @@ export const distinctSets: Row = {
           name: 'the same on all cores at once',
           source: { variant: 'keccak + sign', figure: 'per core, all cores' },
         },
+        {
+          name: 'bare Keccak + sign, and uWS send',
+          source: { variant: 'bare uWS', figure: 'frames/s per core' },
+        },
       ],
     },
     {
@@ -112,13 +125,7 @@ export async function measureService(scale: Scale, threads?: number): Promise<Me
     { assets: ASSETS, clockPeriod: '60s', ...(threads !== undefined && { threads }) },
     { nodeOptions: `--import ${COLLECT_GARBAGE}`, probed: true },
   );
-  const streams = await openStreams({
-    port: service.port,
-    query: 'channel=100ms&message_type=signed_ecdsa',
-    count: CONNECTIONS[scale],
-    assetsOf: (connection) =>
-      Array.from({ length: ASSETS_PER_CONNECTION }, (_, i) => (connection + i) % ASSETS),
-  });
+  const streams = await openDistinctStreams(service.port, scale);
   await pause(SETTLE_MS[scale]);
   const skippedBefore = await ticksSkipped();
   const heldBefore = await heldBytes();
@@ -152,6 +159,32 @@ export async function measureService(scale: Scale, threads?: number): Promise<Me
   async function ticksSkipped(): Promise<number> {
     return (await readMetrics(service)).get('tickseal_stream_ticks_skipped_total')!;
   }
+}
+
+function openDistinctStreams(port: number, scale: Scale): Promise<Streams> {
+  return openStreams({
+    port,
+    query: 'channel=100ms&message_type=signed_ecdsa',
+    count: CONNECTIONS[scale],
+    assetsOf: (connection) =>
+      Array.from({ length: ASSETS_PER_CONNECTION }, (_, i) => (connection + i) % ASSETS),
+  });
+}
+
+/** Measures a server that signs a body for each connection, and sends it a frame that is always the same. */
+async function measureBareSends(scale: Scale): Promise<Measurement> {
+  const intervalMs = 1_000 / TICKS_PER_SECOND;
+  const server = await startPeer('uws_signed', `${intervalMs}`, `${BODY_BYTES}`, `${FRAME_BYTES}`);
+  const streams = await openDistinctStreams(server.port, scale);
+  await pause(BARE_SETTLE_MS[scale]);
+  const framesBefore = streams.frames;
+  const end = measureUsage(server);
+  await pause(MEASURE_MS[scale]);
+  const { serverCpuSeconds } = end();
+  const frames = streams.frames - framesBefore;
+  streams.close();
+  await server.stop();
+  return { figures: { 'frames/s per core': frames / serverCpuSeconds } };
 }
 
 async function measureSigning(scale: Scale): Promise<Measurement> {
