@@ -39,11 +39,11 @@ export interface IntakeOptions {
  */
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
 /**
- * The limit of the memory of all callers' messages that wait for verdicts. The limit does not include updates, because {@link
- * Admission} limits their number.
+ * The limit of the memory of all callers' messages that wait for verdicts. The limit includes the texts of messages with candidates,
+ * but not the candidates, because {@link Admission} limits their number.
  */
 const UNSETTLED_BYTES_MAX = 32 * 1024 * 1024;
-/** The memory of a message that waits for verdicts, without its refused updates. */
+/** The memory of a message that waits for verdicts, without its text and its refused updates. */
 const MESSAGE_BYTES = 256;
 /** The memory of a refused update in such a message. */
 const REFUSED_BYTES = 64;
@@ -110,8 +110,8 @@ export class Intake implements PublishReceiver {
     receivedNs: TimeNs,
   ): PublishOutcome | Later {
     const { pool, clock, onApplied } = this.#options;
-    // Only the trace ID stays in memory during the verification, so that the memory of the message can be freed.
-    const { traceId } = message;
+    // Only the trace ID and the candidates stay in memory during the verification, so that the memory of the message can be freed.
+    const { traceId, length } = message;
     const rejections = new Rejections(message.malformed);
     const admitted = this.#admission.admit(message, session, rejections, clock.nowNs());
     const { candidates } = admitted;
@@ -128,7 +128,9 @@ export class Intake implements PublishReceiver {
     };
     const refusals = verifyCandidates(candidates, session.type, pool);
     if (!(refusals instanceof Promise) && session.unsettled.length === 0) return settle(refusals);
-    const bytes = MESSAGE_BYTES + REFUSED_BYTES * rejections.reasons.size;
+    // The texts of a candidate may be slices of the message's text.
+    const textBytes = candidates.length === 0 ? 0 : length;
+    const bytes = MESSAGE_BYTES + textBytes + REFUSED_BYTES * rejections.reasons.size;
     return (resolve, reject) =>
       this.#settleInOrder(session, owner, refusals, { bytes, settle, giveUp, resolve, reject });
   }

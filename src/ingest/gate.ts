@@ -226,8 +226,10 @@ export class Gate {
     const publisher = this.#allowList.publisherByKey(path, key);
     if (publisher === undefined) return 'publisher_key is not on the allow-list';
     if (keys.size === KEY_TEXTS_MAX) keys.clear();
-    const found = { text, publisher };
-    keys.set(text, found);
+    // The gate keeps a copy, because the text may be a slice of a whole message. The text is ASCII, as each hex text.
+    const kept = Buffer.from(text, 'latin1').toString('latin1');
+    const found = { text: kept, publisher };
+    keys.set(kept, found);
     return found;
   }
 

@@ -1,6 +1,6 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
-import { hasAtMost } from '../model/text.js';
-import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
+import { SIGNED_PRICES_TYPE } from '../wire/publish_message.js';
+import { type MessageLimits, readTraceId } from './message_limits.js';
 import { Rejections } from './rejections.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, hasEscapedKey, mayRepeatKeys } from './structure.js';
 
@@ -61,20 +61,15 @@ export const METADATA_VALUES_MAX = 256;
 export const METADATA_LENGTH_MAX = 4_096;
 
 /**
- * Reads one publish message.
+ * Reads a publish message of any shape.
  *
  * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Therefore the function first puts the digits of
  * timestamps in quotation marks, which costs 0.5 µs for each message. A parser that keeps every digit takes five times as long as
  * `JSON.parse`. The function uses this slow parser only for three kinds of messages: messages that quotation marks cannot make
  * exact (numbers in `metadata`), messages with an escape in a key, and messages that may contain a key twice.
  */
-export function readPublishMessage(
-  text: string,
-  updatesMax: number,
-  traceIdLengthMax = TRACE_ID_LENGTH_MAX,
-): PublishMessage {
-  const limits = { updatesMax, traceIdLengthMax };
-  const excess = excessOf(text, updatesMax);
+export function readAnyMessage(text: string, limits: MessageLimits): PublishMessage {
+  const excess = excessOf(text, limits.updatesMax);
   if (excess !== undefined) return refuse(undefined, excess);
   let message: unknown;
   try {
@@ -89,11 +84,6 @@ export function readPublishMessage(
     if (read !== INEXACT) return read;
   }
   return readExactly(text, limits);
-}
-
-interface MessageLimits {
-  readonly updatesMax: number;
-  readonly traceIdLengthMax: number;
 }
 
 function readExactly(text: string, limits: MessageLimits): PublishMessage {
@@ -154,16 +144,6 @@ function readEnvelope(
   }
   const read = { ok: true, traceId: trace, updates, malformed: malformed.reasons, length } as const;
   return fault === undefined ? read : { ...read, fault };
-}
-
-function readTraceId(
-  value: unknown,
-  lengthMax: number,
-): { readonly trace: string | undefined; readonly fault?: string } {
-  if (value === undefined || value === null) return { trace: undefined };
-  if (typeof value !== 'string') return { trace: undefined, fault: 'trace_id is not a string' };
-  if (hasAtMost(lengthMax, value)) return { trace: value };
-  return { trace: undefined, fault: `trace_id is longer than ${lengthMax} characters` };
 }
 
 function refuse(traceId: string | undefined, error: string): PublishMessage {
@@ -243,7 +223,7 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
 }
 
 /**
- * Reads the JSON text of `metadata` that {@link readPublishMessage} wrote on another machine, with the same limits. Answers
+ * Reads the JSON text of `metadata` that {@link readAnyMessage} wrote on another machine, with the same limits. Answers
  * contain this text unchanged.
  * @returns the text, written again from the parsed value; `undefined` when the text is not valid metadata
  */

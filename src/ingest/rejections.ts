@@ -1,4 +1,5 @@
-const NONE: ReadonlyMap<string, string> = new Map();
+/** The reasons of a message without a refused update. */
+export const NO_REASONS: ReadonlyMap<string, string> = new Map();
 
 /**
  * The reasons why the service refuses updates of a message. Most messages have no refused update; the object then takes almost no
@@ -7,7 +8,7 @@ const NONE: ReadonlyMap<string, string> = new Map();
 export class Rejections {
   #reasons: Map<string, string> | undefined;
 
-  constructor(before: ReadonlyMap<string, string> = NONE) {
+  constructor(before: ReadonlyMap<string, string> = NO_REASONS) {
     if (before.size > 0) this.#reasons = new Map(before);
   }
 
@@ -18,6 +19,6 @@ export class Rejections {
 
   /** The reasons by symbol. */
   get reasons(): ReadonlyMap<string, string> {
-    return this.#reasons ?? NONE;
+    return this.#reasons ?? NO_REASONS;
   }
 }

@@ -368,6 +368,30 @@ test('what waits for the verdicts of a message before it is bounded, for each ca
   t.match(receive(aggregator, session, text), { ok: true }, 'there is room again');
 });
 
+test('the texts of messages that wait for verdicts are bounded, for each caller', async (t) => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const harness = await AggregatorHarness.start(t, {
+    assets,
+    publishers,
+    verifying: (pool) => ({ ...pool, verifyEvm: (jobs) => released.then(() => pool.verifyEvm(jobs)) }),
+  });
+  const outcomes: Promise<PublishOutcome>[] = [];
+  let outcome: PublishOutcome | Promise<PublishOutcome> | undefined;
+  for (let price = 1n; price <= 100n; price++) {
+    const text = messageOf(first!, { BTCUSD: price }, START_NS + price) + ' '.repeat(500_000);
+    outcome = receive(harness.aggregator, newSession(), text);
+    if (!(outcome instanceof Promise)) break;
+    outcomes.push(outcome);
+  }
+  t.ok(outcomes.length > 10 && outcomes.length < 50, `${outcomes.length} messages`);
+  t.match(outcome, { ok: false, error: 'overloaded: too many messages wait for their turn' });
+  release();
+  for (const settled of outcomes) t.match(await settled, { ok: true });
+});
+
 test('a caller has as many updates waiting for verification as there is room left for, and so have its connections', async (t) => {
   const hundred = Array.from({ length: 100 }, (_, index) =>
     sampleAsset({ index, id: index, symbol: `A${index}` }),
