@@ -42,7 +42,16 @@ export function takeFaults(): void {
       return;
     }
     if ((message as { data: ThreadFault }).data === 'crash') throw new Error('injected by the torture');
-    for (;;);
+    loopForever();
   };
   channel.unref();
+}
+
+/** The rest after each turn of {@link loopForever}. */
+const REST_MS = 2;
+
+/** Loops without an end. The loop blocks for most of the time, so that it leaves the core to others, like the test that started it. */
+export function loopForever(): never {
+  const rest = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  for (;;) Atomics.wait(rest, 0, 0, REST_MS);
 }

@@ -1,4 +1,5 @@
 import { BroadcastChannel, getEnvironmentData, isMainThread } from 'node:worker_threads';
+import { loopForever } from '../../../scripts/torture/thread_faults.js';
 
 /**
  * The fault of the first thread that receives it. The thread crashes or loops forever. With `when woken`, the thread first blocks
@@ -35,12 +36,12 @@ if (!isMainThread) {
     const { data: fault } = message as { data: Fault };
     if (!isMine(due, DUE)) return;
     if (fault === 'crash') throw new Error('injected by the test');
-    if (fault === 'loop') loop();
+    if (fault === 'loop') loopForever();
     Atomics.store(due, ASLEEP, 1);
     Atomics.wait(due, ASLEEP, 1);
     afterTurns(TURNS_AWAKE, () => {
       if (fault === 'crash when woken') throw new Error('injected by the test');
-      loop();
+      loopForever();
     });
   };
   faults.unref();
@@ -58,8 +59,4 @@ function afterTurns(count: number, act: () => void): void {
     if (count === 0) act();
     else afterTurns(count - 1, act);
   });
-}
-
-function loop(): never {
-  for (;;);
 }
