@@ -27,8 +27,9 @@ function packClient(dir: string): string {
   mkdirSync(folder, { recursive: true });
   // Browsers load the browser modules, so the compiler must not use the types of Node for these modules. The package `ws` would add those
   // types, so a second compilation makes the modules for Node.
+  const compiled = new Set<string>();
   const dependencies = [
-    ...new Set([...compile(BROWSER_ENTRIES, folder), ...compile(NODE_ENTRIES, folder)]),
+    ...new Set([BROWSER_ENTRIES, NODE_ENTRIES].flatMap((entries) => compile(entries, folder, compiled))),
   ].sort();
   const root = readPackage();
   const description = {
@@ -84,9 +85,10 @@ function readme(): string {
 
 /**
  * Compiles modules of the client. The compiler omits the types of Node, unless a module imports a package with these types.
+ * @param compiled the files that are compiled already; the function leaves them as they are, and adds its own
  * @returns the packages that the compiled modules import
  */
-function compile(entries: readonly string[], outDir: string): string[] {
+function compile(entries: readonly string[], outDir: string, compiled: Set<string>): string[] {
   const files = entries.map((name) => join(ROOT, `src/client/${name}.ts`));
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
   const { options } = ts.parseJsonConfigFileContent({ ...config, files, include: [] }, ts.sys, ROOT);
@@ -101,13 +103,19 @@ function compile(entries: readonly string[], outDir: string): string[] {
     emitDeclarationOnly: false,
   });
   const packages = new Set<string>();
-  const { diagnostics } = program.emit(undefined, (path, text) => {
+  const writeFile = (path: string, text: string) => {
     ts.sys.writeFile(path, text);
     for (const { fileName } of ts.preProcessFile(text).importedFiles) {
       if (!fileName.startsWith('.')) packages.add(packageOf(fileName));
     }
-  });
-  const faults = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
+  };
+  const faults: ts.Diagnostic[] = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()];
+  for (const source of program.getSourceFiles()) {
+    if (source.isDeclarationFile || compiled.has(source.fileName)) continue;
+    compiled.add(source.fileName);
+    faults.push(...ts.getPreEmitDiagnostics(program, source));
+    faults.push(...program.emit(source, writeFile).diagnostics);
+  }
   if (faults.length > 0) {
     const host = { getCurrentDirectory: () => ROOT, getCanonicalFileName: String, getNewLine: () => '\n' };
     throw new Error(ts.formatDiagnostics(faults, host));
