@@ -52,6 +52,8 @@ export const past: Row = {
   limit:
     'Reading the past rests twice as long as it works, so that it takes at most a third of a serving thread: JSON lines therefore leave one thread at most at 9,000 rows a second, and 6,000 with inputs. ' +
     'An export reads blocks of the files, in which each input stands once, and neither side has JSON lines; then the exporting process is the limit: it decodes, hashes, verifies and compresses each row. ' +
+    'After their first 10,000 rows, its threads take about 45 µs for a row with inputs, of which verifying 1.4 signatures takes 28, Snappy 5, hashing 4 and collecting objects 4. ' +
+    'Each thread takes 0.7 s of CPU time more for its first 10,000 rows, nearly all of it V8’s compiler: 15 µs for each of 100,000 rows, and 1.5 for each of a million. ' +
     'An answer at an instant decodes the entries of its block up to the instant, of 256.',
   rounds: 2,
   variants: { service: measure },
