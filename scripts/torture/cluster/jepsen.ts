@@ -25,11 +25,6 @@ export const jepsen: Check = {
 };
 
 const STEADY_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 500 };
-/** The intervals of the clients. */
-const INTERVALS: Readonly<Record<Scale, Pick<StrangerOptions, 'sendMs' | 'pollMs'>>> = {
-  full: { sendMs: 40, pollMs: 100 },
-  smoke: { sendMs: 400, pollMs: 400 },
-};
 const RECOVERED_MS_MAX = 120_000;
 const COPIED_MS_MAX = 60_000;
 const LOOK_MS = 100;
@@ -49,7 +44,7 @@ async function measure(scale: Scale, { minutes, only }: Sizes) {
   const faults = scale === 'smoke' ? chosen.slice(0, SMOKE_FAULTS) : chosen;
   const endMs = performance.now() + (minutes ?? MINUTES[scale]) * 60_000;
   for (let round = 0; round === 0 || performance.now() < endMs; round++) {
-    const run = await JepsenRun.start(binary, random, totals, scale);
+    const run = await JepsenRun.start(binary, random, totals, STEADY_MS[scale]);
     // The first round has each fault once. The next rounds have random faults, until a cluster stops.
     for (const fault of round === 0 ? faults : any(faults, random)) {
       if (round > 0 && performance.now() > endMs) break;
@@ -124,16 +119,16 @@ class JepsenRun {
   readonly #steadyMs: number;
   #isStopped = false;
 
-  private constructor(scene: Scene, totals: Totals, scale: Scale) {
+  private constructor(scene: Scene, totals: Totals, steadyMs: number) {
     this.#scene = scene;
     this.#totals = totals;
-    this.#steadyMs = STEADY_MS[scale];
+    this.#steadyMs = steadyMs;
     const nodes = scene.cluster.nodes.map((node) => ({
       number: node.number,
       port: () => node.service?.port,
     }));
     const symbols = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
-    const options: StrangerOptions = { token: TOKEN, oracleId: ORACLE_ID, symbols, ...INTERVALS[scale] };
+    const options: StrangerOptions = { token: TOKEN, oracleId: ORACLE_ID, symbols };
     this.#publishers = Array.from(
       { length: PUBLISHERS },
       (_, n) => new StrangerPublisher(options, nodes, publisherKeys('evm', n).secretKey, n),
@@ -141,7 +136,12 @@ class JepsenRun {
     this.#readers = nodes.map((node) => new StrangerReader(options, node, this.#values));
   }
 
-  static async start(binary: string, random: () => number, totals: Totals, scale: Scale): Promise<JepsenRun> {
+  static async start(
+    binary: string,
+    random: () => number,
+    totals: Totals,
+    steadyMs: number,
+  ): Promise<JepsenRun> {
     const files: SyncedFiles[] = [];
     const cluster = await TortureCluster.start({
       binary,
@@ -151,8 +151,8 @@ class JepsenRun {
         return files[server].command();
       },
     });
-    const run = new JepsenRun({ cluster, files, random }, totals, scale);
-    await pause(STEADY_MS[scale]);
+    const run = new JepsenRun({ cluster, files, random }, totals, steadyMs);
+    await pause(steadyMs);
     return run;
   }
 

@@ -21,12 +21,10 @@ export interface StrangerOptions {
   readonly symbols: readonly string[];
   /** The oracle ID of the publishers. */
   readonly oracleId: string;
-  /** The time between two updates of a publisher. */
-  readonly sendMs: number;
-  /** The time between two requests for the newest aggregates. */
-  readonly pollMs: number;
 }
 
+const SEND_MS = 40;
+const POLL_MS = 100;
 const RECONNECT_MS = 50;
 const REQUEST_MS_MAX = 3_000;
 const NS_PER_MS = 1_000_000n;
@@ -67,7 +65,7 @@ export class StrangerPublisher {
     this.key = `0x${hex(keccak_256(secp256k1.getPublicKey(secretKey, false).subarray(1)).subarray(12))}`;
     this.#at = first % nodes.length;
     this.#connect();
-    this.#timer = setInterval(() => this.#send(), options.sendMs);
+    this.#timer = setInterval(() => this.#send(), SEND_MS);
   }
 
   stop(): void {
@@ -235,7 +233,7 @@ export class StrangerReader {
     while (!this.#isOver) {
       const port = this.#node.port();
       if (port !== undefined) await this.#latest(port).catch(() => {});
-      await new Promise((resolve) => setTimeout(resolve, this.#options.pollMs));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 
