@@ -21,8 +21,8 @@ export interface ProfiledFunction {
 }
 
 const FUNCTIONS_SHOWN = 14;
-/** V8's names for idle time. */
-const IDLE = new Set(['(idle)', '(root)']);
+/** The names of idle time: those of V8, and the wait of piscina's threads for a task. */
+const IDLE = new Set(['(idle)', '(root)', 'atomicsWaitLoop']);
 /** V8's name for native code that has no function name, and the meaning of this name in the tables. */
 const NATIVE = '(program)';
 const NATIVE_MEANING = 'native code, most of it reading and writing sockets';
