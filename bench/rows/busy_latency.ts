@@ -27,9 +27,9 @@ export const busyLatency: Row = {
     'other publisher. A second peer shows what no program can leave out: it parses the measured updates and checks their hash and signature with the code of the service, and does nothing else.',
   limit:
     'The bound compares with a server that verifies nothing. A server that only parses the update and checks its hash and signature takes 1.5 to 1.9 times as long at the median as one that does not. ' +
-    'By a trace, 240 µs pass between the call with an update and the first write of its frame when 100 or 1,000 others come in a second: the code and data are not in the caches after a pause. ' +
-    '13 take its text, 8 charge its token, 32 read it, 16 pass the gate, 8 are its hash, 64 check its signature (35 without a pause), 25 accept the price, 20 make the frame, 36 are the first write. ' +
-    'An unsigned frame waits for no callback or promise before that write, and only 9 of the 240 µs are for the store and timeouts. ' +
+    'By a trace, 220 µs pass between the call with an update and the first write of its frame when 100 or 1,000 others come in a second: the code and data are not in the caches after a pause. ' +
+    '13 take its text, 8 charge its token, 13 read it, 16 pass the gate, 8 are its hash, 64 check its signature (35 without a pause), 25 accept the price, 20 make the frame, 36 are the first write. ' +
+    'An unsigned frame waits for no callback or promise before that write, and only 9 of the 220 µs are for the store and timeouts. ' +
     'The rest, 0.15 ms, is as long with the peer. That is the p50. ' +
     'The p99 is for the most part waiting for a core. On a machine whose cores other programs also use, the main thread waits at 5,000 others a second for threads of V8 and of the pool 14 to 20 ms of each second, 5 to 7 times a second longer than 1 ms: the kernel lets them use up their time slices. ' +
     'A short slice of the main thread, which it has now, takes the p90 from 0.97 to 0.75 ms (medians of 8 pairs of runs); the p99 of single runs is too uneven there to tell. ' +

@@ -32,7 +32,7 @@ export const evmIngest: Row = {
     'that is not judged when other programs use the cores.',
   limit:
     'By a profile (`perf`) of messages of 50, three fifths of the CPU time verify: half of it adds points, whose tables of 295 KB a key do not stay in the ' +
-    'caches of a core beside all else. A ninth is other JavaScript, a fifth the functions of V8 and Node that it calls (4 % read JSON, 2 % collect objects), 3 % are the kernel. With ' +
+    'caches of a core beside all else. Three tenths are other JavaScript and the functions of V8 and Node that it calls (2 % collect objects), 3 % are the kernel. With ' +
     'a message of its own for each update, those of one turn of the event loop are verified together, and what reads a message weighs more. ' +
     'Two cores have one thread each to verify, and one of them reads as well: what is on their way is divided in pieces of up to 5 ms, and ' +
     'the last of them keeps one core alone.',

@@ -24,8 +24,8 @@ export const latency: Row = {
     'same client: it publishes a ready frame to the subscribers for every message; and the echo to the sender itself. ' +
     'Both sides have had 6,000 messages before.',
   limit:
-    'In the 5 ms between two messages the core sleeps and its caches go cold. By a trace, 250 µs pass between the call with an update and the first write of its frame: ' +
-    'reading takes 32 µs, a signature 64 (35 when messages come without a pause), the first write 36, and each further write 3; only 9 are for the store and timeouts. ' +
+    'In the 5 ms between two messages the core sleeps and its caches go cold. By a trace, 230 µs pass between the call with an update and the first write of its frame: ' +
+    'reading takes 13 µs, a signature 64 (35 when messages come without a pause), the first write 36, and each further write 3; only 9 are for the store and timeouts. ' +
     'Bare uWebSockets.js has next to no code to fetch. A core that is kept awake (`idle=poll`, `isolcpus` on bare metal) moves it.',
   rounds: 3,
   variants: {
