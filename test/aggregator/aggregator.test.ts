@@ -1,4 +1,4 @@
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { latestIn } from '../../scripts/load/store_records.js';
 import type { PublishOutcome } from '../../src/aggregator/publisher_session.js';
 import { verifyAggregate } from '../../src/client/index.js';
@@ -338,7 +338,8 @@ test('messages of one connection are answered in order, whichever of them waited
   t.same(answered, ['many', 'one']);
 });
 
-test('what waits for the verdicts of a message before it is bounded, for each caller', async (t) => {
+/** Starts an aggregator whose verdicts on EVM signatures come after a call of `release`. */
+async function startWithHeldVerdicts(t: Test) {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
@@ -348,7 +349,11 @@ test('what waits for the verdicts of a message before it is bounded, for each ca
     publishers,
     verifying: (pool) => ({ ...pool, verifyEvm: (jobs) => released.then(() => pool.verifyEvm(jobs)) }),
   });
-  const { aggregator } = harness;
+  return { aggregator: harness.aggregator, release };
+}
+
+test('what waits for the verdicts of a message before it is bounded, for each caller', async (t) => {
+  const { aggregator, release } = await startWithHeldVerdicts(t);
   const session = newSession();
   const outcomes = [receive(aggregator, session, messageOf(first!, { BTCUSD: 1n }, START_NS))];
   const malformed = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`X${i}`, 0]));
@@ -369,20 +374,12 @@ test('what waits for the verdicts of a message before it is bounded, for each ca
 });
 
 test('the texts of messages that wait for verdicts are bounded, for each caller', async (t) => {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const harness = await AggregatorHarness.start(t, {
-    assets,
-    publishers,
-    verifying: (pool) => ({ ...pool, verifyEvm: (jobs) => released.then(() => pool.verifyEvm(jobs)) }),
-  });
+  const { aggregator, release } = await startWithHeldVerdicts(t);
   const outcomes: Promise<PublishOutcome>[] = [];
   let outcome: PublishOutcome | Promise<PublishOutcome> | undefined;
   for (let price = 1n; price <= 100n; price++) {
     const text = messageOf(first!, { BTCUSD: price }, START_NS + price) + ' '.repeat(500_000);
-    outcome = receive(harness.aggregator, newSession(), text);
+    outcome = receive(aggregator, newSession(), text);
     if (!(outcome instanceof Promise)) break;
     outcomes.push(outcome);
   }
