@@ -29,6 +29,10 @@ const RECOVERED_MS_MAX = 120_000;
 const COPIED_MS_MAX = 60_000;
 const LOOK_MS = 100;
 const SETTLED_MS = 1_000;
+/** The time within which nodes restore records that a new leader of the log does not have, or name its damaged copy. */
+const SAID_MS_MAX = 30_000;
+/** A reason that says that the log, or a server's copy, is damaged. The reason that a node is still reading the log does not count. */
+const SAYS_LOST = /log (has lost|lacks)|of the log|stream/;
 const MINUTES: Readonly<Record<Scale, number>> = { full: 8, smoke: 0 };
 const SMOKE_FAULTS = 1;
 
@@ -94,7 +98,7 @@ class Totals {
       count('faults', this.faults),
       count('durable acknowledgements', this.acknowledged, { atLeast: 10 }),
       count('  lost, and nothing said', this.lost, none),
-      count('  lost, and the cluster stopped with the reason', this.lostAndSaid),
+      count('  lost, and a node said so', this.lostAndSaid),
       count('clusters that stopped with the reason', this.stopped),
       count('clusters that never were ready again, without the reason', this.stuck, none),
       count('servers that got no copy of the log again within a minute', this.copiesMissing),
@@ -191,8 +195,7 @@ class JepsenRun {
     }
     const reasons = await this.#unready();
     for (const reason of reasons) process.stderr.write(`    ${reason}\n`);
-    // Some reasons say that the log is damaged. The reason that a node is still reading the log does not count.
-    this.#isStopped = reasons.some((reason) => /log (has lost|lacks)|of the log|stream/.test(reason));
+    this.#isStopped = reasons.some((reason) => SAYS_LOST.test(reason));
     if (this.#isStopped) this.#totals.stopped++;
     else this.#totals.stuck++;
     return false;
@@ -206,20 +209,16 @@ class JepsenRun {
     await pause(SETTLED_MS);
     for (const reader of this.#readers) reader.stop();
     const urls = withLogin(cluster.servers);
+    const acknowledged = this.#publishers.flatMap((one) => [...one.acknowledged]);
     for (let server = 0; server < urls.length; server++) {
       const leads = await moveLogLeader(urls, server);
-      const log = await readRawLog(urls[server]!).catch((error: Error) => {
-        if (!this.#isStopped) throw error;
-        return undefined;
-      });
-      const acknowledged = this.#publishers.flatMap((one) => [...one.acknowledged]);
-      const lost = acknowledged.filter((name) => !log?.updates.has(name));
+      const { log, lost, isSaid } = await this.#settledLog(urls[server]!, acknowledged);
       process.stderr.write(
         `  log led by server ${leads + 1}: records ${log?.first} to ${log?.last}, ${acknowledged.length} acknowledged, ${lost.length} not there\n`,
       );
       for (const name of lost.slice(0, 3)) process.stderr.write(`    ${name}\n`);
       for (const violation of log?.violations.slice(0, 5) ?? []) process.stderr.write(`    ${violation}\n`);
-      if (this.#isStopped) totals.lostAndSaid = Math.max(totals.lostAndSaid, lost.length);
+      if (isSaid) totals.lostAndSaid = Math.max(totals.lostAndSaid, lost.length);
       else {
         totals.lost += lost.length;
         totals.violations += log?.violations.length ?? 0;
@@ -235,6 +234,26 @@ class JepsenRun {
     totals.contradictions += this.#values.contradictions.length;
     totals.crashes += cluster.crashes;
     await cluster.stop();
+  }
+
+  /**
+   * Reads the log, and compares it with the acknowledgements. A server that has just begun to lead may lack records. The nodes then restore
+   * them, or say that they are lost, so the log is read until one of both has happened.
+   */
+  async #settledLog(url: string, acknowledged: readonly string[]) {
+    const endMs = performance.now() + SAID_MS_MAX;
+    for (;;) {
+      const log = await readRawLog(url).catch((error: Error) => {
+        if (!this.#isStopped) throw error;
+        return undefined;
+      });
+      const lost = acknowledged.filter((name) => !log?.updates.has(name));
+      const isSaid =
+        this.#isStopped ||
+        (lost.length > 0 && (await this.#unready()).some((reason) => SAYS_LOST.test(reason)));
+      if (isSaid || lost.length === 0 || performance.now() > endMs) return { log, lost, isSaid };
+      await pause(LOOK_MS);
+    }
   }
 
   async #isCopied(): Promise<boolean> {
