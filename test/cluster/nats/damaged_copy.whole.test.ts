@@ -24,6 +24,7 @@ test(
       onChanged: (reason) => told.push(reason),
     });
     let position: LogPosition = LOG_START;
+    const ids: string[] = [];
     const append = async () => {
       const sequence = position.sequence + 1;
       const record = chainedRecord({ epoch: 1, sequence, after: position.id, entries: [] });
@@ -33,6 +34,7 @@ test(
       });
       check.applied(record);
       position = record;
+      ids.push(record.id);
     };
     while (position.sequence < RECORDS) await append();
     let nowMs = 0;
@@ -69,25 +71,39 @@ test(
 
     // The steps of CLUSTER.md.
     await servers.signal(damaged, 'SIGKILL');
-    for (const file of filesIn(servers.storage(damaged))) if (file.includes('TS_MAIN_LOG')) rmSync(file);
+    for (const file of logFiles(servers.storage(damaged))) rmSync(file);
     await servers.start(damaged);
     await eventually(() => {
       tick();
       return check.reason === undefined;
     });
-    await makeLead(bus, name, append);
-    t.same(await lostRecords(bus), [], 'the new copy is whole');
+    // Whether a server wins an election says nothing about its copy, so the files show the copy.
+    await eventually(async () => {
+      await append().catch(() => undefined);
+      await pause(100);
+      const copy = Buffer.concat(recordFiles(servers.storage(damaged)).map((file) => readFileSync(file)));
+      return ids.every((id) => copy.includes(id));
+    });
+    t.pass('the new copy is whole');
   },
 );
 
 /** Flips a bit in the middle of the file that holds the records of the log. */
 function flipBit(dir: string): void {
-  const [file] = filesIn(dir)
-    .filter((one) => one.endsWith('.blk') && one.includes('TS_MAIN_LOG'))
-    .sort((one, other) => statSync(other).size - statSync(one).size);
+  const [file] = recordFiles(dir).sort((one, other) => statSync(other).size - statSync(one).size);
   const bytes = readFileSync(file!);
   bytes[bytes.length >> 1]! ^= 4;
   writeFileSync(file!, bytes);
+}
+
+/** Returns the files of a server's copy of the log. */
+function logFiles(dir: string): string[] {
+  return filesIn(dir).filter((file) => file.includes('TS_MAIN_LOG'));
+}
+
+/** Returns those of {@link logFiles} that hold records. */
+function recordFiles(dir: string): string[] {
+  return logFiles(dir).filter((file) => file.endsWith('.blk'));
 }
 
 async function leadOf(bus: NatsBus): Promise<string> {
