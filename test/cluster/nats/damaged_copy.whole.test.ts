@@ -77,7 +77,7 @@ test(
       tick();
       return check.reason === undefined;
     });
-    // Whether a server wins an election says nothing about its copy, so the files show the copy.
+    // The files show the copy, because a server with a whole copy may lose every election.
     await eventually(async () => {
       await append().catch(() => undefined);
       await pause(100);
@@ -101,7 +101,7 @@ function logFiles(dir: string): string[] {
   return filesIn(dir).filter((file) => file.includes('TS_MAIN_LOG'));
 }
 
-/** Returns those of {@link logFiles} that hold records. */
+/** Returns the files of a server's copy that hold its records. */
 function recordFiles(dir: string): string[] {
   return logFiles(dir).filter((file) => file.endsWith('.blk'));
 }
