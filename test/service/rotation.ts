@@ -150,7 +150,7 @@ export class RotationLoad {
 }
 
 /** A payload of a stream takes this process about 2 ms, so faster channels would be backlogs. */
-const CHANNELS = ['real_time', '100ms', '500ms'] as const;
+const CHANNELS = ['real_time', '500ms'] as const;
 
 /** A reader of streams and aggregates that follows announced keys, and records what it refuses and misses. */
 export class RotationReader {
@@ -225,7 +225,7 @@ export class RotationReader {
         this.aggregateKeys.has(BigInt(starkKeyOf(stark))),
       {
         what: 'prices of the next keys',
-        withinMs: 60_000,
+        withinMs: 120_000,
       },
     );
   }
