@@ -10,10 +10,12 @@ import { startTestService, TOKEN } from '../service/harness.js';
 
 const MAIN = fileURLToPath(new URL('../../bench/load/main.js', import.meta.url));
 const READERS = 50;
-const PUBLISH = ['--publish', '200', '--key-file', 'key', '--oracle-id', 'tests'];
-/** A busy machine verifies few Stark signatures a second. */
-const PUBLISH_FEW = PUBLISH.with(1, '20');
 const ASSETS = [1, 2, 3].map((id) => ({ id, symbol: `ASSET${id}` }));
+
+/** Returns the options of a load with publishers. */
+function publish(updatesPerSecond: number): string[] {
+  return ['--publish', String(updatesPerSecond), '--key-file', 'key', '--oracle-id', 'tests'];
+}
 
 interface Total {
   readonly kinds: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -69,7 +71,7 @@ for (const threads of [1, 2])
   test(`readers, a publisher and requests load a service, and the result says what they saw, ${threads} threads`, async (t) => {
     const service = await startTestService({ assets: ASSETS, listen: { port: 0, threads } });
     t.teardown(() => service.stop());
-    const load = [...PUBLISH, '--rest', '20'];
+    const load = [...publish(200), '--rest', '20'];
     const more = [
       '--admin',
       service.adminUrl,
@@ -102,7 +104,8 @@ test('a publisher with a Stark key, and a limit of the service as the knee', asy
   const limits = { connections_per_token: READERS + 10 };
   const service = await startTestService({ assets, limits });
   t.teardown(() => service.stop());
-  const args = [...PUBLISH_FEW, '--signature-type', 'stark', '--max-own-p99', '60s'];
+  // A busy machine verifies few Stark signatures a second.
+  const args = [...publish(20), '--signature-type', 'stark', '--max-own-p99', '60s'];
   const { output, code, result } = await runLoad(t, service.socketUrl, [...args, '--find-limit', 'readers']);
   t.equal(code, 0, output);
   const { publisher } = result!.total.kinds;
@@ -138,7 +141,7 @@ test('a broken bound ends with status 1, over TLS too, and the search names the 
   t.teardown(() => service.stop());
   const url = service.socketUrl.replace('ws:', 'wss:');
   const ca = { NODE_EXTRA_CA_CERTS: certificate };
-  const args = ['--type', 'unsigned', '--max-p99', '1us', ...PUBLISH];
+  const args = ['--type', 'unsigned', '--max-p99', '1us', ...publish(200)];
   const { output, code, page } = await runLoad(t, url, args, ca);
   t.equal(code, 1, output);
   t.match(output, /broken: p99 of frames: .* ms, at most 0\.001 ms/);

@@ -47,12 +47,9 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
     return 'refused';
   }
   try {
-    let isHealthy = store.health().ok;
     // On a slow machine, the check of all records continues after the store was opened.
-    const untilReported = async (what: string) => {
-      await eventually(() => !store.health().ok, { what: `report of ${what}`, withinMs: REPORTED_MS_MAX });
-      isHealthy = false;
-    };
+    const untilReported = (what: string) =>
+      eventually(() => !store.health().ok, { what: `report of ${what}`, withinMs: REPORTED_MS_MAX });
     for (const asset of options.assets)
       for (let s = 0; s < SECONDS; s++) {
         const price = readable(() => store.recent(asset, START_S + s)?.price);
@@ -60,9 +57,9 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
         // If a record is lost, the read finds the record before it, which was also signed.
         const what = `second ${s} of ${asset.symbol}: ${price}`;
         if (price !== undefined && price > units(s + 1)) throw new Error(what);
-        if (isHealthy) await untilReported(what);
+        await untilReported(what);
       }
-    if (isHealthy && [...store.inputs()].length !== options.assets.length * options.publishers.length)
+    if (store.health().ok && [...store.inputs()].length !== options.assets.length * options.publishers.length)
       await untilReported('missing inputs');
     // New records must not overwrite pages in use.
     const asset = options.assets[0]!;
@@ -71,7 +68,7 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
       sampleAggregate(asset, options.publishers, units(SECONDS + 1), atSecond(START_S + SECONDS)),
     );
     await store.durable();
-    return isHealthy ? 'untouched' : 'reported';
+    return store.health().ok ? 'untouched' : 'reported';
   } finally {
     await store.close();
   }

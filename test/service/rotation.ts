@@ -102,7 +102,10 @@ export class Operator {
   }
 }
 
-/** The feeds of BTCUSD (EVM) and DYDXUSD (Stark), each of which publishes ten new prices a second. More are a backlog for the readers of a busy machine. */
+/**
+ * The feeds of BTCUSD (EVM) and DYDXUSD (Stark), each of which publishes ten new prices a second. More would be a backlog for the readers
+ * of a busy machine.
+ */
 export class RotationLoad {
   #isOpen = true;
   readonly #done: Promise<unknown>;
@@ -225,7 +228,7 @@ export class RotationReader {
         this.aggregateKeys.has(BigInt(starkKeyOf(stark))),
       {
         what: 'prices of the next keys',
-        withinMs: 120_000,
+        withinMs: 60_000,
       },
     );
   }

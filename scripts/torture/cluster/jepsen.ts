@@ -219,10 +219,8 @@ class JepsenRun {
       for (const name of lost.slice(0, 3)) process.stderr.write(`    ${name}\n`);
       for (const violation of log?.violations.slice(0, 5) ?? []) process.stderr.write(`    ${violation}\n`);
       if (isSaid) totals.lostAndSaid = Math.max(totals.lostAndSaid, lost.length);
-      else {
-        totals.lost += lost.length;
-        totals.violations += log?.violations.length ?? 0;
-      }
+      else totals.lost += lost.length;
+      if (!this.#isStopped) totals.violations += log?.violations.length ?? 0;
       if (server > 0) continue;
       totals.acknowledged += acknowledged.length;
       totals.records += log?.last ?? 0;

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
 import { eventually, pause } from '../../../scripts/load/wait.js';
 import { filesIn } from '../../../scripts/torture/cluster/synced_files.js';
-import { LOG_START, type LogPosition, WrongEnd } from '../../../src/cluster/bus.js';
+import { LOG_START, type LogPosition, type LogRecord, WrongEnd } from '../../../src/cluster/bus.js';
 import { CopyCheck } from '../../../src/cluster/log/copy_check.js';
 import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 import type { NatsBus } from '../../../src/cluster/nats/nats_bus.js';
@@ -23,9 +23,9 @@ test(
       leads: () => true,
       onChanged: (reason) => told.push(reason),
     });
-    let position: LogPosition = LOG_START;
-    const ids: string[] = [];
+    const records: LogRecord[] = [];
     const append = async () => {
+      const position: LogPosition = records.at(-1) ?? LOG_START;
       const sequence = position.sequence + 1;
       const record = chainedRecord({ epoch: 1, sequence, after: position.id, entries: [] });
       await bus.append(position, record.id, record.bytes).catch((error) => {
@@ -33,10 +33,9 @@ test(
         if (!(error instanceof WrongEnd)) throw error;
       });
       check.applied(record);
-      position = record;
-      ids.push(record.id);
+      records.push(record);
     };
-    while (position.sequence < RECORDS) await append();
+    while (records.length < RECORDS) await append();
     let nowMs = 0;
     const tick = () => {
       nowMs += 10_000;
@@ -82,7 +81,7 @@ test(
       await append().catch(() => undefined);
       await pause(100);
       const copy = Buffer.concat(recordFiles(servers.storage(damaged)).map((file) => readFileSync(file)));
-      return ids.every((id) => copy.includes(id));
+      return records.every(({ id, bytes }) => copy.includes(id) && copy.includes(Buffer.from(bytes)));
     });
     t.pass('the new copy is whole');
   },
