@@ -1,3 +1,4 @@
+import { WORD_BYTES } from '../wire/signatures.js';
 import { keccak256 } from './keccak.js';
 import { secp256k1 } from './secp256k1/secp256k1.js';
 import { Pedersen } from './stark/pedersen.js';
@@ -14,8 +15,8 @@ export const nativePriceCurves = {
   keccak256,
   signDigest(digest: Uint8Array, secretKey: Uint8Array) {
     const { signature, recovery } = secp256k1.sign(digest, secretKey);
-    const digits = Buffer.from(signature.buffer, signature.byteOffset, signature.length).toString('hex');
-    return { r: BigInt(`0x${digits.slice(0, 64)}`), s: BigInt(`0x${digits.slice(64)}`), recovery };
+    const view = new DataView(signature.buffer, signature.byteOffset);
+    return { r: wordAt(view, 0), s: wordAt(view, WORD_BYTES), recovery };
   },
   pedersenHash: (x: bigint, y: bigint) => pedersen.hash(x, y),
   starkSign: (msgHash: bigint, secretKey: Uint8Array) => starkSign(msgHash, fieldNumber(secretKey)),
@@ -32,4 +33,14 @@ export function nativeRecoverAddress(
   );
   const key = secp256k1.recover(digest, signature, recovery);
   return key === undefined ? undefined : Uint8Array.from(keccak256(key.subarray(1)).subarray(12));
+}
+
+/** Returns a big-endian integer of 32 bytes. This takes half the time of `BigInt` with the digits in hex. */
+function wordAt(view: DataView, offset: number): bigint {
+  return (
+    (view.getBigUint64(offset) << 192n) |
+    (view.getBigUint64(offset + 8) << 128n) |
+    (view.getBigUint64(offset + 16) << 64n) |
+    view.getBigUint64(offset + 24)
+  );
 }

@@ -14,6 +14,7 @@ type Keccak256 = (bytes: Uint8Array) => Uint8Array;
  * outside its heap. That took 1.8 µs of the 40 µs of a signature.
  */
 const MESSAGE = new Uint8Array(256);
+const MESSAGE_VIEW = new DataView(MESSAGE.buffer);
 const ENCODER = new TextEncoder();
 /** The largest number of bytes of a UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
@@ -29,11 +30,11 @@ export function evmPriceHash(
   hash: Keccak256 = keccak256,
 ): Uint8Array {
   const bytesMax = address.length + externalAssetId.length * UTF8_BYTES_MAX + 2 * WORD_BYTES;
-  const message = bytesMax > MESSAGE.length ? new Uint8Array(bytesMax) : MESSAGE;
-  const view = new DataView(message.buffer);
+  const isLong = bytesMax > MESSAGE.length;
+  const message = isLong ? new Uint8Array(bytesMax) : MESSAGE;
+  const view = isLong ? new DataView(message.buffer) : MESSAGE_VIEW;
   message.set(address);
-  const { written } = ENCODER.encodeInto(externalAssetId, message.subarray(address.length));
-  const secondAt = address.length + written;
+  const secondAt = address.length + writeText(externalAssetId, message, address.length);
   const priceAt = secondAt + WORD_BYTES;
   const end = priceAt + WORD_BYTES;
   message.fill(0, secondAt, priceAt);
@@ -72,4 +73,17 @@ export function evmAggregateHash(message: EvmAggregateMessage): Uint8Array {
 export function eip191Digest(msgHash: Uint8Array, hash: Keccak256 = keccak256): Uint8Array {
   EIP191_MESSAGE.set(msgHash, EIP191_PREFIX.length);
   return hash(EIP191_MESSAGE);
+}
+
+/**
+ * Writes text. Copies ASCII byte by byte, which is faster than the encoder.
+ * @returns the length of the text in UTF-8 bytes
+ */
+function writeText(text: string, out: Uint8Array, offset: number): number {
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code > 0x7f) return ENCODER.encodeInto(text, out.subarray(offset)).written;
+    out[offset + i] = code;
+  }
+  return text.length;
 }
