@@ -6,7 +6,7 @@ import type { Clock } from '../model/time.js';
 
 /** The time at which the thread must post the next message. */
 export const NEXT = 0;
-/** The time at which the thread wakes up without a notification. */
+/** The time at which the thread wakes up without a notification; 0 until the thread runs. */
 export const WAKES = 1;
 /** The time of the message that the thread posted last; 0 after the message was received. */
 export const POSTED = 2;
@@ -33,21 +33,30 @@ export class PreciseTimer {
   readonly #worker: Worker;
   readonly #onTime: () => void;
   #lateNsMax = 0n;
+  /** The time of the last call. */
+  #calledNs = 0n;
   #isStopping = false;
-  /** The timeout of a rough call. */
+  /** The timeout of a rough call, or of a call before the thread runs. */
   #rough: NodeJS.Timeout | undefined;
 
-  /** @param onTime called at each set time; times that pass during a call cause one further call */
-  constructor(clock: Clock, onTime: () => void) {
+  /**
+   * @param onTime called at each set time; times that pass during a call cause one further call
+   * @param file the module that runs in the thread; default `precise_timer_worker.js`
+   */
+  constructor(
+    clock: Clock,
+    onTime: () => void,
+    file = new URL('./precise_timer_worker.js', import.meta.url),
+  ) {
     this.#clock = clock;
     this.#onTime = onTime;
     this.#timesNs[NEXT] = NEVER_NS;
-    this.#worker = new Worker(new URL('./precise_timer_worker.js', import.meta.url), {
-      workerData: this.#timesNs,
-      execArgv: [],
-    });
+    this.#worker = new Worker(file, { workerData: this.#timesNs, execArgv: [] });
     this.#worker.on('message', () => {
-      this.#call(Atomics.exchange(this.#timesNs, POSTED, 0n));
+      const dueNs = Atomics.exchange(this.#timesNs, POSTED, 0n);
+      // Until the message was received, the thread posted no later time.
+      const isLaterDue = Atomics.load(this.#timesNs, NEXT) <= process.hrtime.bigint();
+      if (dueNs !== this.#calledNs || isLaterDue) this.#call(dueNs);
     });
   }
 
@@ -59,7 +68,11 @@ export class PreciseTimer {
     if (this.#isStopping) return;
     this.#endRough();
     const leftNs = timeNs - this.#clock.nowNs();
-    this.#set(process.hrtime.bigint() + leftNs);
+    const dueNs = process.hrtime.bigint() + leftNs;
+    this.#set(dueNs);
+    // The thread takes 50 to 150 ms to start, and the first readers of a service would wait for it.
+    if (Atomics.load(this.#timesNs, WAKES) === 0n)
+      this.#callAfter(leftNs, () => this.#callWithoutThread(dueNs));
   }
 
   /**
@@ -72,8 +85,7 @@ export class PreciseTimer {
     if (Atomics.load(this.#timesNs, NEXT) > process.hrtime.bigint()) this.#set(NEVER_NS);
     const leftNs = timeNs - this.#clock.nowNs();
     const dueNs = process.hrtime.bigint() + leftNs + ROUGH_LATE_NS;
-    // Node drops the fraction of a timeout, which would call up to 1 ms too early.
-    this.#rough = setTimeout(() => this.#call(dueNs), Math.ceil(Number(leftNs) / 1e6)).unref();
+    this.#callAfter(leftNs, () => this.#call(dueNs));
   }
 
   /** Returns the largest delay of a call since the last call of this method. */
@@ -93,9 +105,25 @@ export class PreciseTimer {
   }
 
   #call(dueNs: bigint): void {
+    this.#calledNs = dueNs;
     const lateNs = process.hrtime.bigint() - dueNs;
     if (lateNs > this.#lateNsMax) this.#lateNsMax = lateNs;
     if (!this.#isStopping) this.#onTime();
+  }
+
+  /** Calls for a time that was set before the thread ran. The thread may have started since then, and may call first. */
+  #callWithoutThread(dueNs: bigint): void {
+    const leftNs = dueNs - process.hrtime.bigint();
+    if (leftNs > 0n) this.#callAfter(leftNs, () => this.#callWithoutThread(dueNs));
+    else if (dueNs !== this.#calledNs) {
+      Atomics.compareExchange(this.#timesNs, NEXT, dueNs, NEVER_NS);
+      this.#call(dueNs);
+    }
+  }
+
+  #callAfter(leftNs: bigint, call: () => void): void {
+    // Node drops the fraction of a timeout, which would call up to 1 ms too early.
+    this.#rough = setTimeout(call, Math.ceil(Number(leftNs) / 1e6)).unref();
   }
 
   #endRough(): void {
