@@ -30,7 +30,10 @@ export interface MakerParts extends Pick<AggregatorParts, 'clock' | 'counters' |
   readonly logger: Logger;
 }
 
-export type MakerHooks = Pick<AggregatorHooks, 'onDue' | 'onApplied'>;
+export interface MakerHooks extends Pick<AggregatorHooks, 'onDue' | 'onApplied'> {
+  /** Calls back when the event loop has handled what is waiting now; default: `setImmediate`. */
+  readonly defer?: AggregatorHooks['defer'];
+}
 
 export interface LocalMakerOptions {
   readonly parts: MakerParts;
@@ -89,7 +92,7 @@ export class LocalMaker {
       },
       hooks: {
         nowMs: () => performance.now(),
-        defer: setImmediate,
+        defer: hooks.defer ?? setImmediate,
         onApplied: hooks.onApplied,
         onSigningFailed: (count, error) =>
           logger.error({ count, err: error }, 'aggregates could not be signed'),

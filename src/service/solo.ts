@@ -41,6 +41,8 @@ class Solo implements PriceMaker {
   readonly #publicLog: OpenLog | undefined;
   readonly #source: FeedSource;
   #settings: Settings;
+  /** The work that waits for {@link start}; `undefined` afterwards. */
+  #waiting: (() => void)[] | undefined = [];
   /** The time of the next check for aggregates that are too old. */
   #lookNs = 0n;
 
@@ -51,7 +53,13 @@ class Solo implements PriceMaker {
     this.#publicLog = parts.publicLog;
     this.#source = parts.source;
     const log = new LocalLog(parts);
-    this.#maker = new LocalMaker({ parts, hooks, settings: () => this.#settings, log, times });
+    this.#maker = new LocalMaker({
+      parts,
+      hooks: { ...hooks, defer: (callback) => this.#defer(callback) },
+      settings: () => this.#settings,
+      log,
+      times,
+    });
     const append = async (...part: Parameters<OpenLog['follow']>) => this.#publicLog!.follow(...part);
     this.#maker.leadLog(parts.publicLog, { epoch: SOLO_NODE, append });
   }
@@ -106,7 +114,15 @@ class Solo implements PriceMaker {
     this.#publicLog?.tick();
   }
 
-  start(): void {}
+  /**
+   * Begins to sign. Until readers are served, their prices are those of the previous process. On a machine with few cores, signing the
+   * restored prices before that would make readers wait.
+   */
+  start(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const callback of waiting) setImmediate(callback);
+  }
 
   /** Applies settings. A new asset has a price immediately if inputs for it exist. A removed asset loses its price. */
   reload(next: Settings): void {
@@ -119,5 +135,10 @@ class Solo implements PriceMaker {
 
   async close(): Promise<void> {
     this.#maker.times.close();
+  }
+
+  #defer(callback: () => void): void {
+    if (this.#waiting === undefined) setImmediate(callback);
+    else this.#waiting.push(callback);
   }
 }
