@@ -22,6 +22,8 @@ export interface TakeOvers {
   readonly pauseMs: number;
   /** The number of other processes that use a core all the time. */
   readonly busyProcesses: number;
+  /** The number of threads of the service that serve. */
+  readonly threads: number;
 }
 
 /**
@@ -31,9 +33,10 @@ export interface TakeOvers {
 export async function measureTakeOvers(load: TakeOvers): Promise<number[]> {
   const port = await claimPort({ host: HOST, port: 0 });
   const adminPort = await claimPort({ host: HOST, port: 0 });
-  const { file } = writeConfig({ signatureType: 'evm', publishers: 1, assets: load.assets, port, adminPort });
+  const { assets, threads } = load;
+  const { file } = writeConfig({ signatureType: 'evm', publishers: 1, assets, threads, port, adminPort });
   let service = await startService(file);
-  await publishFirstPrices(port, load.assets, new Updates('evm'));
+  await publishFirstPrices(port, assets, new Updates('evm'));
   const busy = Array.from({ length: load.busyProcesses }, startBusyProcess);
   const signers = [toHex(evmAddress(secp256k1.publicKey(SERVICE_KEY)))];
   const client = createClient({ urls: `http://${HOST}:${port}`, token: TOKEN, signers });
