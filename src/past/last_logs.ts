@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Chunk, type ChunkPlace, nameOfKey } from './chunk.js';
 import { readBlock } from './entry_block.js';
@@ -7,9 +6,7 @@ import { lastNumberOf } from './hour_file.js';
 import { gapFrom, isAfter, type KeptEntry } from './kept_entry.js';
 import { listHours, listLogs, logPath } from './past_folder.js';
 import { LogReader } from './running_log.js';
-
-/** The longest time for decoding in one turn of the event loop. */
-const TURN_MS = 1;
+import { WorkTurn } from './work_turn.js';
 
 /** The contents of the previous process's logs. */
 export interface LastLogs {
@@ -68,16 +65,14 @@ export function gapsAfter(
 }
 
 async function readNewest(chunk: Chunk, newest: Map<string, KeptEntry>): Promise<void> {
-  let turnEndMs = performance.now() + TURN_MS;
+  const turn = new WorkTurn();
   for (const assetKey of chunk.blocksOf.keys()) {
     const last = chunk.blocks(assetKey).length - 1;
     let entry: KeptEntry | undefined;
     for (const one of readBlock(nameOfKey(assetKey), chunk.bytesOf(assetKey, last), chunk.texts)) entry = one;
     const known = newest.get(assetKey);
     if (entry !== undefined && (known === undefined || isAfter(entry, known))) newest.set(assetKey, entry);
-    if (performance.now() < turnEndMs) continue;
-    await endOfTurn();
-    turnEndMs = performance.now() + TURN_MS;
+    if (turn.isOver) await turn.next();
   }
 }
 

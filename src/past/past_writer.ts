@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { AssetName } from '../model/asset_map.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
@@ -13,14 +12,13 @@ import { gapsAfter, readLastLogs } from './last_logs.js';
 import { hourOf, listHours, listLogs, logPath, logsFolder } from './past_folder.js';
 import { type FileFigures, removeOldFiles } from './retention.js';
 import { RunningLog } from './running_log.js';
+import { WorkTurn } from './work_turn.js';
 
 /** The size of a log at which its chunk is written into the hour's files. At 400 aggregates a second, this takes a minute. */
 const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
 /** The largest number of entries that wait while the disk fails: about 60 MB with four inputs per entry. Later entries become a gap. */
 const WAITING_MAX = 50_000;
 const CLEAN_INTERVAL_NS = 60_000_000_000n;
-/** The longest time for encoding in one turn of the event loop, during which ticks and requests wait. */
-const TURN_MS = 1;
 
 export interface PastOptions {
   /** The folder of the past. */
@@ -187,12 +185,8 @@ export class PastWriter {
     const pending = this.#pending;
     this.#pending = [];
     if (pending.length > 0) this.#isNew = false;
-    let turnEndMs = performance.now() + TURN_MS;
-    for (const _ of this.#encodeAll(pending)) {
-      if (performance.now() < turnEndMs) continue;
-      await endOfTurn();
-      turnEndMs = performance.now() + TURN_MS;
-    }
+    const turn = new WorkTurn();
+    for (const _ of this.#encodeAll(pending)) if (turn.isOver) await turn.next();
     if (this.#chunk !== undefined && pending.length > 0)
       this.#unwritten.push({ chunk: this.#chunk, frame: this.#chunk.takeFrame() });
     while (this.#unwritten.length > 0) {

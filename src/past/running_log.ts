@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { Chunk, type ChunkPlace } from './chunk.js';
 import { logPath } from './past_folder.js';
+import { WorkTurn } from './work_turn.js';
 
 const MAGIC = 0x54535052;
 const VERSION = 1;
@@ -57,6 +58,8 @@ export class LogReader {
   readonly #file: FileHandle;
   #position = HEADER_BYTES;
   #refreshing: Promise<void> | undefined;
+  /** The refresh that follows the running one. */
+  #next: Promise<void> | undefined;
   #isClosed = false;
 
   private constructor(file: FileHandle, path: string, place: ChunkPlace) {
@@ -85,9 +88,21 @@ export class LogReader {
     return undefined;
   }
 
-  /** Applies the frames that were written since the last call. An incomplete last frame waits for the next call. */
+  /** Applies all frames that were written before this call. An incomplete last frame waits for the next call. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh()
+    if (this.#refreshing === undefined) return this.#begin();
+    // The running refresh may have read the file before the last frame was written.
+    this.#next ??= this.#refreshing
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.refresh();
+      });
+    return this.#next;
+  }
+
+  #begin(): Promise<void> {
+    this.#refreshing = this.#refresh()
       .catch((error) => {
         // The chunk of a removed log is already in the file of its hour.
         if (!this.#isClosed) throw error;
@@ -104,6 +119,8 @@ export class LogReader {
     const bytes = Buffer.allocUnsafe(Math.max(0, size - this.#position));
     if (bytes.length === 0) return;
     const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, this.#position);
+    // The first reading of a log, which may have 16 MiB, takes long.
+    const turn = new WorkTurn();
     let at = 0;
     while (at + FRAME_HEAD_BYTES <= bytesRead) {
       const start = at + FRAME_HEAD_BYTES;
@@ -117,6 +134,7 @@ export class LogReader {
       }
       this.chunk.applyFrame(frame);
       at = end;
+      if (turn.isOver) await turn.next();
     }
     this.#position += at;
   }
