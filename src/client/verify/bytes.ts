@@ -3,10 +3,6 @@ import { WORD_BYTES } from '../../wire/signatures.js';
 /** The largest length of a number in a signature, a hash or a key. */
 const HEX_DIGITS_MAX = WORD_BYTES * 2;
 const HEX_OF_BYTE = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** The UTF-16 codes of the two digits of each byte. */
-const DIGIT_CODES = Uint8Array.from([...HEX_OF_BYTE.join('')], (digit) => digit.charCodeAt(0));
-/** The codes of the word that is being written. */
-const WORD_CODES: number[] = new Array<number>(2 * WORD_BYTES).fill(0);
 const HEX_INTEGER = /^0x[0-9a-fA-F]+$/;
 
 /** Returns `value` as `size` big-endian bytes; a negative `value` is in two's complement. `value` must fit. */
@@ -38,17 +34,7 @@ export function prefixedHex(bytes: Uint8Array): string {
 /** Returns two lower-case digits for each byte. */
 export function bytesToHex(bytes: Uint8Array): string {
   let digits = '';
-  let at = 0;
-  // Most bytes are words of 32 bytes. A single string of a word takes a third of the time of a string for each byte.
-  for (; at + WORD_BYTES <= bytes.length; at += WORD_BYTES) {
-    for (let i = 0; i < WORD_BYTES; i += 1) {
-      const digitsAt = 2 * bytes[at + i]!;
-      WORD_CODES[2 * i] = DIGIT_CODES[digitsAt]!;
-      WORD_CODES[2 * i + 1] = DIGIT_CODES[digitsAt + 1]!;
-    }
-    digits += String.fromCharCode(...WORD_CODES);
-  }
-  for (; at < bytes.length; at += 1) digits += HEX_OF_BYTE[bytes[at]!];
+  for (const byte of bytes) digits += HEX_OF_BYTE[byte];
   return digits;
 }
 
