@@ -1,3 +1,4 @@
+import { writeText } from '../model/text.js';
 import { WORD_BYTES } from '../wire/signatures.js';
 
 /** The forms of a packed text, stored in its first byte. */
@@ -59,14 +60,8 @@ function packHexInto(text: string, out: Buffer, start: number): number {
 
 function packUtf8Into(text: string, out: Buffer, start: number): number {
   out[start] = UTF8;
-  const { length } = text;
-  if (length > COPIED_LENGTH_MAX) return 1 + out.write(text, start + 1);
-  for (let i = 0; i < length; i++) {
-    const code = text.charCodeAt(i);
-    if (code > 0x7f) return 1 + out.write(text, start + 1);
-    out[start + 1 + i] = code;
-  }
-  return 1 + length;
+  const isLong = text.length > COPIED_LENGTH_MAX;
+  return 1 + (isLong ? out.write(text, start + 1) : writeText(text, out, start + 1));
 }
 
 /** Reads a text that {@link packText} packed. */

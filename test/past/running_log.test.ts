@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { Chunk } from '../../src/past/chunk.js';
-import type { KeptEntry } from '../../src/past/kept_entry.js';
 import { logsFolder } from '../../src/past/past_folder.js';
 import { LogReader, RunningLog } from '../../src/past/running_log.js';
-import { aggregatesOf, HOUR_START_NS, pastOptionsOf } from './sample_past.js';
+import { aggregatesOf, HOUR_START_NS } from './sample_past.js';
+import { entryOf } from './signed_past.js';
 
 const FRAMES = 400;
 const ENTRIES = 50;
@@ -16,18 +16,7 @@ async function longLog(t: Test) {
   const chunk = new Chunk(1, 1);
   const log = await RunningLog.create(folder, chunk);
   t.teardown(() => log.close());
-  const { shown } = pastOptionsOf(folder);
-  const entries = [...aggregatesOf('BTCUSD', HOUR_START_NS, ENTRIES)].map((aggregate): KeptEntry => {
-    const facts = shown(aggregate.symbol, aggregate.algorithm);
-    return {
-      kind: 'priced',
-      timeNs: aggregate.signedAtNs,
-      isCarried: false,
-      aggregate,
-      hasInputs: true,
-      shown: facts,
-    };
-  });
+  const entries = [...aggregatesOf('BTCUSD', HOUR_START_NS, ENTRIES)].map(entryOf);
   const write = () => {
     for (const entry of entries) chunk.add('BTCUSD evm', entry);
     return log.write(chunk.takeFrame());

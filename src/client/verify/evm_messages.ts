@@ -1,3 +1,4 @@
+import { writeText } from '../../model/text.js';
 import { NS_PER_SECOND } from '../../model/time.js';
 import { WORD_BYTES } from '../../wire/signatures.js';
 import { concatBytes, integerBytes, utf8ToBytes } from './bytes.js';
@@ -15,7 +16,6 @@ type Keccak256 = (bytes: Uint8Array) => Uint8Array;
  */
 const MESSAGE = new Uint8Array(256);
 const MESSAGE_VIEW = new DataView(MESSAGE.buffer);
-const ENCODER = new TextEncoder();
 /** The largest number of bytes of a UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 const EIP191_PREFIX = utf8ToBytes('\x19Ethereum Signed Message:\n32');
@@ -73,17 +73,4 @@ export function evmAggregateHash(message: EvmAggregateMessage): Uint8Array {
 export function eip191Digest(msgHash: Uint8Array, hash: Keccak256 = keccak256): Uint8Array {
   EIP191_MESSAGE.set(msgHash, EIP191_PREFIX.length);
   return hash(EIP191_MESSAGE);
-}
-
-/**
- * Writes text. Copies ASCII byte by byte, which is faster than the encoder.
- * @returns the length of the text in UTF-8 bytes
- */
-function writeText(text: string, out: Uint8Array, offset: number): number {
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    if (code > 0x7f) return ENCODER.encodeInto(text, out.subarray(offset)).written;
-    out[offset + i] = code;
-  }
-  return text.length;
 }
