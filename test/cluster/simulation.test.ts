@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { failsSome, TWO_AUTHORS } from './simulation/fails_some.js';
+import { planOf } from './simulation/plan.js';
 import { simulate } from './simulation/simulation.js';
 import { withstands } from './simulation/withstands.js';
 
@@ -48,6 +49,15 @@ test('a node whose last record the servers lost does not lead, though a server c
 test('an operator who starts a new log keeps what a leader wrote after a loss', async (t) => {
   for (const seed of [2_674_966_582, 2_674_975_059])
     t.match(await simulate(seed), { violations: [] }, `seed ${seed}`);
+});
+
+test('a write that the servers confirm at another place does not count as written', async (t) => {
+  for (let seed = 1; seed <= 10; seed++) {
+    const plan = planOf(seed);
+    const fault = { atMs: 1_200, kind: 'misplacedWrites', lastsMs: 3_000, node: 0, seed } as const;
+    const outcome = await simulate(seed, { plan: { ...plan, faults: [fault, ...plan.faults] } });
+    t.same(outcome.violations, [], `seed ${seed}`);
+  }
 });
 
 test('two writes in flight without the ID: a record of the old leader behind the claim of the new one', async (t) => {

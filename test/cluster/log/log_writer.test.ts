@@ -101,6 +101,23 @@ test('a write of which nobody knows is sent again as it was, and counts from whe
   t.equal(writer.acknowledgedSentMs, 1_000);
 });
 
+test('a write that is confirmed at another place is not applied, and is sent again', async (t) => {
+  const { writer, writes, settle, clock, failures } = setUp();
+  writer.append(entry(1));
+  let isDurable = false;
+  writer.durable().then(() => {
+    isDurable = true;
+  });
+  await turns();
+  await settle(0, EPOCH);
+  t.same([failures(), isDurable], [1, false]);
+  clock.nowMs = 1_100;
+  writer.tick(clock.nowMs);
+  t.same(writes[1], writes[0]);
+  await settle(1);
+  t.ok(isDurable);
+});
+
 test('what another node wrote ends it', async (t) => {
   const { writer, writes, fail, clock } = setUp();
   writer.append(entry(1));
@@ -194,8 +211,9 @@ function setUp() {
     clock,
     failures: () => failureCount,
     overflows: () => overflowCount,
-    async settle(place: number) {
-      answers[place]!.resolve(writes[place]!.after.sequence + 1);
+    /** @param sequence the place at which the servers confirm the write */
+    async settle(place: number, sequence = writes[place]!.after.sequence + 1) {
+      answers[place]!.resolve(sequence);
       await turns();
     },
     async fail(place: number, error: Error) {

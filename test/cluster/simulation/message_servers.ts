@@ -64,6 +64,8 @@ export class MessageServers {
   weather: Weather = { ...FAIR };
   /** The probability that a write is delayed, and the longest delay in ms. */
   slowWrites = { chance: 0, ms: 0 };
+  /** The probability that a write is confirmed at the place of an older record, and is not stored. */
+  misplacedWrites = 0;
 
   constructor(options: ServersOptions) {
     this.#options = options;
@@ -181,7 +183,8 @@ export class MessageServers {
     answered: (result: number | WrongEnd) => void,
   ): void {
     const { agenda, random } = this.#options;
-    const commit = () => answered(this.#commit(after, id, bytes));
+    const isMisplaced = this.misplacedWrites > 0 && random.chance(this.misplacedWrites);
+    const commit = () => answered(isMisplaced ? after.sequence : this.#commit(after, id, bytes));
     if (this.#isCutOff[server]) {
       // A server without a majority keeps the request, or forgets it.
       if (random.chance(0.5)) this.#held[server]!.push(commit);

@@ -172,6 +172,7 @@ class Simulation {
     servers.heal();
     servers.weather = { ...FAIR };
     servers.slowWrites = { chance: 0, ms: 0 };
+    servers.misplacedWrites = 0;
     for (const node of this.#nodes) {
       node.isCut = false;
       node.isHealthy = true;
