@@ -92,10 +92,12 @@ export class HourOpener {
     const logs = await this.#openLogs(hour);
     const signatures = await this.#file(hour, 'signatures');
     const inputs = signatures && withInputs ? await this.#file(hour, 'inputs') : undefined;
-    const parts = groupsOf(signatures, inputs);
-    const written = new Set(parts.map(({ number }) => number));
-    const running = logs.filter((log) => !written.has(log.chunk.number));
-    parts.push(...running.map(logPart));
+    const groups = groupsOf(signatures, inputs);
+    const written = new Set(groups.map(({ number }) => number));
+    // The disk may have lost bytes of a group that still has its log. So the log is read, unless the log is damaged.
+    const running = logs.filter((log) => log.damage === undefined || !written.has(log.chunk.number));
+    const logged = new Set(running.map(({ chunk }) => chunk.number));
+    const parts = [...groups.filter(({ number }) => !logged.has(number)), ...running.map(logPart)];
     parts.sort((a, b) => a.number - b.number);
     // An unfinished group still has its log, so it is not damage.
     const damageAtEnd = running.length === 0 ? await this.#damageOf(hour, signatures) : undefined;

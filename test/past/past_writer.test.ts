@@ -275,6 +275,35 @@ test('a group that a killed process did not finish is written again', async (t) 
     }
 });
 
+test('a group whose last bytes the disk lost is read from its log, and written again', async (t) => {
+  const aggregates = [...aggregatesOf('BTCUSD', HOUR_START_NS, 300)];
+  const dir = t.testdir();
+  const folder = join(dir, 'whole');
+  const past = await openPast(folder);
+  await writeAll(past, aggregates);
+  await past.close();
+  const killed = join(dir, 'killed');
+  cpSync(folder, killed, { recursive: true });
+  await (await openPast(folder)).close();
+  for (const tier of ['signatures', 'inputs']) {
+    const name = readdirSync(folder).find((one) => one.endsWith(tier))!;
+    const whole = readFileSync(join(folder, name));
+    // After a loss of power, a file can have its full length and zeros in its last pages.
+    for (const kept of [0.4, 0.9]) {
+      const place = `${tier} ${kept}`;
+      const copy = join(dir, place);
+      cpSync(killed, copy, { recursive: true });
+      cpSync(join(folder, name), join(copy, name));
+      writeFileSync(join(copy, name), Buffer.from(whole).fill(0, Math.floor(kept * whole.length)));
+      t.strictSame(textsIn(await entriesOf(copy, BTC)), aggregates.map(textOf), `${place}, log`);
+      await (await openPast(copy)).close();
+      t.same(listLogs(copy), []);
+      t.strictSame(textsIn(await entriesOf(copy, BTC)), aggregates.map(textOf), `${place}, files`);
+      t.strictSame(readFileSync(join(copy, name)), whole, 'the same bytes');
+    }
+  }
+});
+
 test('damage costs its block, and is named', async (t) => {
   const folder = t.testdir();
   const past = await openPast(folder);
