@@ -21,7 +21,7 @@ export interface MappedAsset {
   readonly signatureType: SignatureType;
 }
 
-/** What a statement says. The root stands for the list of assets. */
+/** Fields of a statement. The root stands for the list of assets. */
 export interface StatementBody {
   readonly taxonomyId: number;
   /** The time of the signature, in nanoseconds. */
