@@ -7,7 +7,7 @@ import { createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { type Candidate, Gate } from '../../src/ingest/gate.js';
 import type { ReadMessage } from '../../src/ingest/message.js';
-import { readPublishMessage } from '../../src/ingest/read_message.js';
+import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { toHex } from '../../src/model/hex.js';

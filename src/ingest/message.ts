@@ -1,5 +1,5 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
-import { SIGNED_PRICES_TYPE } from '../wire/publish_message.js';
+import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { type MessageLimits, readTraceId } from './message_limits.js';
 import { Rejections } from './rejections.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, hasEscapedKey, mayRepeatKeys } from './structure.js';
@@ -61,15 +61,20 @@ export const METADATA_VALUES_MAX = 256;
 export const METADATA_LENGTH_MAX = 4_096;
 
 /**
- * Reads a publish message of any shape.
+ * Reads one publish message.
  *
  * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Therefore the function first puts the digits of
  * timestamps in quotation marks, which costs 0.5 µs for each message. A parser that keeps every digit takes five times as long as
  * `JSON.parse`. The function uses this slow parser only for three kinds of messages: messages that quotation marks cannot make
  * exact (numbers in `metadata`), messages with an escape in a key, and messages that may contain a key twice.
  */
-export function readAnyMessage(text: string, limits: MessageLimits): PublishMessage {
-  const excess = excessOf(text, limits.updatesMax);
+export function readPublishMessage(
+  text: string,
+  updatesMax: number,
+  traceIdLengthMax = TRACE_ID_LENGTH_MAX,
+): PublishMessage {
+  const limits = { updatesMax, traceIdLengthMax };
+  const excess = excessOf(text, updatesMax);
   if (excess !== undefined) return refuse(undefined, excess);
   let message: unknown;
   try {
@@ -223,7 +228,7 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
 }
 
 /**
- * Reads the JSON text of `metadata` that {@link readAnyMessage} wrote on another machine, with the same limits. Answers
+ * Reads the JSON text of `metadata` that {@link readPublishMessage} wrote on another machine, with the same limits. Answers
  * contain this text unchanged.
  * @returns the text, written again from the parsed value; `undefined` when the text is not valid metadata
  */

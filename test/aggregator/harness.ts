@@ -15,7 +15,7 @@ import { keccak256Into } from '../../src/crypto/keccak.js';
 import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { ServedPrices } from '../../src/edge/served_prices.js';
 import { FeedSource } from '../../src/feed/feed_source.js';
-import { readPublishMessage } from '../../src/ingest/read_message.js';
+import { readPublishMessage } from '../../src/ingest/message.js';
 import { createCounters } from '../../src/metrics/counters.js';
 import type { Asset, ListedPublisher, SignatureType } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';

@@ -3,7 +3,7 @@ import { verifyCandidates } from '../../src/aggregator/update_verifier.js';
 import type { CryptoPool } from '../../src/crypto/pool/pool.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { type Candidate, Gate } from '../../src/ingest/gate.js';
-import { readPublishMessage } from '../../src/ingest/read_message.js';
+import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset, SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { FakeClock } from '../clock/fake_clock.js';

@@ -5,7 +5,7 @@ import { createAggregateSigner, type ServiceKeys } from '../../src/crypto/aggreg
 import { algorithmDefinition } from '../../src/crypto/algorithm_definition.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
-import { readPublishMessage } from '../../src/ingest/read_message.js';
+import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
 import type { TimedKey } from '../../src/model/key_schedule.js';
 import type { Price } from '../../src/model/price.js';

@@ -4,8 +4,8 @@ import {
   METADATA_LENGTH_MAX,
   METADATA_VALUES_MAX,
   type RawUpdate,
+  readPublishMessage,
 } from '../../src/ingest/message.js';
-import { readPublishMessage } from '../../src/ingest/read_message.js';
 import { messageText, type UpdateObject, updateObject } from './updates.js';
 
 const NS = '1710191092123456789';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 import { test } from 'tap';
-import { METADATA_DEPTH_MAX } from '../../src/ingest/message.js';
-import { readPublishMessage } from '../../src/ingest/read_message.js';
+import { METADATA_DEPTH_MAX, readPublishMessage } from '../../src/ingest/message.js';
 import { cases } from '../tier.js';
 import { messageText, updateObject } from './updates.js';
 

@@ -3,7 +3,7 @@ import { InputVerifier } from '../../src/aggregator/input_verifier.js';
 import { publishMessage } from '../../src/client/index.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { createCryptoJobs } from '../../src/crypto/pool/jobs.js';
-import { readPublishMessage } from '../../src/ingest/read_message.js';
+import { readPublishMessage } from '../../src/ingest/message.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { parseHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';

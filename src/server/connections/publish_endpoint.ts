@@ -6,7 +6,7 @@ import {
 } from '../../aggregator/publisher_session.js';
 import { TurnQueue, type WorkOwner } from '../../fair/turn_queue.js';
 import type { ReadMessage } from '../../ingest/message.js';
-import { readPublishMessage } from '../../ingest/read_message.js';
+import { readPublishMessage } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
 import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
 import { CLOSES } from '../../wire/close_codes.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import { test } from 'tap';
 import { Gate } from '../../../src/ingest/gate.js';
-import { readPublishMessage } from '../../../src/ingest/read_message.js';
+import { readPublishMessage } from '../../../src/ingest/message.js';
 import type { ListedPublisher, SignatureType } from '../../../src/model/asset.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import { readRequest } from '../../../src/stream/request.js';
