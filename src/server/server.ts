@@ -237,12 +237,8 @@ function openRest(
   let { routes } = options;
   const answers = new CachedAnswers();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
-  const page = createPage({
-    files: loadPage(),
-    clientOf,
-    limiter,
-    operators: options.config.listen.pageOperators,
-  });
+  const { pageOperators: operators } = options.config.listen;
+  const page = createPage({ files: loadPage(), clientOf, limiter, operators });
   const { logFiles: files, streamLogFiles: streamFiles } = options;
   const logFiles = serveLogFiles({ files, streamFiles, clientOf, limiter, onFault });
   const api = new RestApi({
@@ -258,7 +254,10 @@ function openRest(
   });
   const openApi = withCrossOrigin(origins, (request) => api.answer(request));
   return {
-    answer: (request: Parameters<AnswerRest>[0]) => page(request) ?? logFiles(request) ?? openApi(request),
+    answer(request: Parameters<AnswerRest>[0]) {
+      const known = page(request) ?? logFiles(request);
+      return known === undefined ? openApi(request) : { ...known, isPublic: true as const };
+    },
     has: (path: string) => routes.has(path),
     reload(next: ServerOptions['routes']) {
       routes = next;

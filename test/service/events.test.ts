@@ -80,7 +80,7 @@ test('events have the frames of /ws, by symbol or ID', async (t) => {
   const { headers } = plain.response;
   t.same(
     ['content-type', 'cache-control', 'x-accel-buffering'].map((name) => headers.get(name)),
-    ['text/event-stream', 'no-store', 'no'],
+    ['text/event-stream', 'private, no-cache', 'no'],
   );
   await eventually(() => plain.events.length > 0);
   const [first] = plain.events;

@@ -37,9 +37,6 @@ export function eventDecision(
 const EVENTS_HEAD: RestResponse = {
   status: 200,
   contentType: 'text/event-stream',
-  headers: [
-    ['Cache-Control', 'no-store'],
-    ['X-Accel-Buffering', 'no'],
-  ],
+  headers: [['X-Accel-Buffering', 'no']],
   body: '',
 };

@@ -36,5 +36,5 @@ export const EVENT_STREAM_ROUTE: DescribedRoute = {
     ),
   raw: 'text/event-stream',
   errors: [503],
-  headers: { 'Cache-Control': 'no-store' },
+  headers: {},
 };

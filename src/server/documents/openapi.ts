@@ -78,6 +78,8 @@ const DESCRIPTION = `Signed prices, each the aggregate of prices signed by sever
 token are counted per client address.
 - Web pages of the origins that the operator allows may read every answer (CORS), with the header \`Authorization\` and without \
 credentials of the browser.
+- Answers of paths that need a token or a login are for their caller only, errors too: they carry \`Cache-Control: private, no-cache\` \
+and \`Vary: Authorization\`.
 - Any other path is answered 404, any method but a path's own 405 with \`Allow\`, and a request with a body 400, except where a \
 path takes one.`;
 

@@ -46,6 +46,11 @@ export interface RestResponse {
   /** The parts of a long body, in place of `body`. The route makes each part when the writer requests the part. */
   readonly parts?: AsyncIterable<Uint8Array>;
   readonly closeConnection?: boolean;
+  /**
+   * True for an answer to everyone, which no token was needed for: its own headers say how long caches may keep it. The head of every
+   * other answer keeps it out of shared caches.
+   */
+  readonly isPublic?: true;
   /** The caller whose request rate was charged for this request; absent if no rate was charged. */
   readonly payer?: string;
   /**

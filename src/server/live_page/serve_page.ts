@@ -1,6 +1,7 @@
 import { NS_PER_SECOND } from '../../model/time.js';
 import { PAGE_PATHS } from '../../wire/paths.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import { VARY } from '../http/response_head.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
 
@@ -80,7 +81,7 @@ function answer(
     ...policy,
     ['ETag', etag],
     ['Cache-Control', isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'],
-    ['Vary', 'Accept-Encoding'],
+    [VARY, 'Accept-Encoding'],
   ];
   if (ifNoneMatch.split(',').some((one) => one.trim().replace(/^W\//, '') === etag || one.trim() === '*'))
     return { status: 304, headers, body: '', contentType };

@@ -1,4 +1,5 @@
 import type { Origins } from '../access/origins.js';
+import { VARY } from '../http/response_head.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /**
@@ -17,7 +18,8 @@ export function withCrossOrigin(
       const response = rest(request);
       return { ...response, headers: [...response.headers, ...answerHeaders(allowed)] };
     }
-    return { status: 204, headers: [...answerHeaders(allowed), ...PREFLIGHT_HEADERS], body: '' };
+    const headers = [...answerHeaders(allowed), ...PREFLIGHT_HEADERS];
+    return { status: 204, headers, body: '', isPublic: true };
   };
 }
 
@@ -40,9 +42,13 @@ const PREFLIGHT_HEADERS: RestResponse['headers'] = [
  * The header that makes a cache store a separate answer for each origin. Without this header, a cache could give the answer for
  * an origin to another origin.
  */
-const VARY = ['Vary', 'Origin'] as const;
+const VARY_BY_ORIGIN = [VARY, 'Origin'] as const;
 
 function answerHeaders(allowed: string | undefined): RestResponse['headers'] {
-  if (allowed === undefined) return [VARY];
-  return [VARY, ['Access-Control-Allow-Origin', allowed], ['Access-Control-Expose-Headers', EXPOSED]];
+  if (allowed === undefined) return [VARY_BY_ORIGIN];
+  return [
+    VARY_BY_ORIGIN,
+    ['Access-Control-Allow-Origin', allowed],
+    ['Access-Control-Expose-Headers', EXPOSED],
+  ];
 }

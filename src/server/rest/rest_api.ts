@@ -38,8 +38,12 @@ export class RestApi {
     // The listener opens streams of events itself, and passes on other methods.
     if (route === undefined)
       return request.path === EVENTS_PATH ? otherMethod('GET') : failure(404, 'no such path');
-    if (request.method !== route.method) return otherMethod(route.method);
+    const response =
+      request.method === route.method ? this.#admit(request, route) : otherMethod(route.method);
+    return route.access === 'open' ? { ...response, isPublic: true } : response;
+  }
 
+  #admit(request: RestRequest, route: Route): RestResponse {
     const nowNs = this.#options.clock.nowNs();
     const caller = this.#authorize(request, route, nowNs);
     if (caller !== undefined && 'status' in caller) return caller;

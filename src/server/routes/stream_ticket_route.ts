@@ -23,7 +23,6 @@ export function streamTicketRoutes({ tickets }: StreamTicketRouteOptions): [stri
         summary: `A ticket for one stream, which a web page sends in place of the token within ${TICKET_LIFETIME_S} s; the token needs the scope \`stream\``,
         scope: 'stream',
         response: streamTicket,
-        headers: { 'Cache-Control': 'no-store' },
         errors: [503],
         handle(_values, token) {
           const ticket = tickets.issue(token.config.sha256);

@@ -5,6 +5,7 @@ import { streamEvent } from '../../stream/stream_event.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
 import type { Connection, ConnectionEvents, ConnectionOwner } from '../connections/connection.js';
 import type { EventsDecision } from '../connections/event_decision.js';
+import { headText } from '../http/response_head.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { type AnswerRest, answerInTurn, methodFaultOf, writeResponse } from './http.js';
 import { readRequest } from './received_request.js';
@@ -80,8 +81,7 @@ export class EventStreams implements FrameSender {
     this.#sockets.add(socket);
     res.onAborted(() => socket.closed());
     res.onWritable(() => socket.writable());
-    res.writeHeader('Content-Type', response.contentType!);
-    for (const [name, value] of response.headers) res.writeHeader(name, value);
+    res.writeStatus(headText(response, response.contentType));
     // The head is sent immediately, because the first frame may come much later.
     socket.write(COMMENT);
     socket.events = open(socket);

@@ -193,9 +193,9 @@ export function writeResponse(
 }
 
 function writeNow(res: HttpResponse, method: string, response: RestResponse, unread?: UnreadAnswers): void {
-  const { status, headers, body, contentType = JSON_TYPE, closeConnection = false } = response;
+  const { status, body, contentType = JSON_TYPE, closeConnection = false } = response;
   if (hasNoBody(status)) {
-    res.writeStatus(headText(status, undefined, headers));
+    res.writeStatus(headText(response, undefined));
     res.endWithoutBody();
     return;
   }
@@ -205,7 +205,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
   }
   // A single call writes the status and all lines, which takes half the time. No header contains text of a request, unless the
   // configuration contains the same text.
-  res.writeStatus(headText(status, contentType, headers));
+  res.writeStatus(headText(response, contentType));
   if (response.parts !== undefined) {
     writeParts(res, response.parts, closeConnection);
     return;
@@ -226,7 +226,7 @@ function writeHead(res: HttpResponse, response: RestResponse): void {
     res.onAborted(() => {
       isOpen = false;
     });
-    res.writeStatus(headText(status, contentType, [...headers, ['Connection', 'close']]));
+    res.writeStatus(headText({ ...response, headers: [...headers, ['Connection', 'close']] }, contentType));
     if (res.tryEnd('', length)[1]) return;
     setImmediate(() => {
       if (isOpen) res.close();
@@ -235,7 +235,7 @@ function writeHead(res: HttpResponse, response: RestResponse): void {
   }
   // With a length as its argument, `endWithoutBody` leaves the answer incomplete, and the next request would end the connection.
   const lines = isKnown ? [...headers, ['Content-Length', String(length)] as const] : headers;
-  res.writeStatus(headText(status, contentType, lines));
+  res.writeStatus(headText({ ...response, headers: lines }, contentType));
   res.endWithoutBody();
 }
 
