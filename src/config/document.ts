@@ -1,9 +1,7 @@
-import { readQuickly } from './quick_yaml.js';
 import { shownText } from './shown_text.js';
-import type { Path, Problem } from './yaml_data.js';
-import { readYaml } from './yaml_text.js';
+import { type Path, type Problem, readYaml } from './yaml_text.js';
 
-export type { Path, Problem } from './yaml_data.js';
+export type { Path, Problem } from './yaml_text.js';
 
 /** A configuration file as plain data, with the place of each value in the text. */
 export interface ConfigDocument {
@@ -21,7 +19,7 @@ export interface ConfigDocument {
 
 /** Reads YAML 1.2 (core schema, one document). `problems` contains every error of the text. */
 export function readDocument(text: string, fileName: string): ConfigDocument {
-  const { value, problems, locate } = readQuickly(text) ?? readYaml(text);
+  const { value, problems, locate } = readYaml(text);
   return {
     value,
     problems,
