@@ -15,7 +15,6 @@ const MAKERS = ['scripts/compile.mjs', 'package-lock.json', 'tsconfig.json'];
 const PROGRAMS = [
   'src/cli/main.ts',
   'src/cli/demo/simulated_publishers.ts',
-  'src/cli/export/export_thread.ts',
   'src/clock/precise_timer_worker.ts',
   'src/crypto/pool/worker.ts',
   'src/edge/threads/thread_main.ts',

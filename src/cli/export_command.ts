@@ -1,16 +1,12 @@
-import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDurationNs } from '../config/quantity.js';
-import { type CryptoPool, createCryptoPool } from '../crypto/pool/pool.js';
 import { NS_PER_MS } from '../model/time.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
-import { ExportPool } from './export/export_pool.js';
 import { EXPORT_FORMATS, type ExportFormat, GROUP_ROWS, joinedRows, rowsEncoder } from './exported_rows.js';
 import { parseInstant } from './instant_option.js';
 import { OutputFile } from './output_file.js';
-import { NotPacked } from './packed_range.js';
-import { openPastRange, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
+import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
 import { Progress } from './progress_line.js';
 
 interface ExportOptions extends PastCommandOptions {
@@ -22,8 +18,6 @@ interface ExportOptions extends PastCommandOptions {
   readonly output: string;
 }
 
-/** The number of threads that verify JSON lines. More threads would wait for the thread that reads and writes. */
-const VERIFIERS_MAX = 3;
 /** The verified parts of an export, by its form. */
 const VERIFIED: Readonly<Record<ExportOptions['detail'], string>> = {
   signature: "the service's signatures",
@@ -93,16 +87,7 @@ interface Exported {
 
 /** Writes the range. A failed export leaves no file. */
 async function exportRange(symbol: string, options: ExportOptions, progress: Progress): Promise<Exported> {
-  const {
-    from,
-    to = BigInt(Date.now()) * NS_PER_MS,
-    every,
-    detail,
-    type,
-    output,
-    signer,
-    oracleId,
-  } = options;
+  const { from, to = BigInt(Date.now()) * NS_PER_MS, every, detail, type, output } = options;
   const { format = FORMAT_OF[extname(output)] ?? 'ndjson' } = options;
   if (to < from) throw new Error('--to lies before --from');
   const joined = joinedRows(format, detail);
@@ -112,78 +97,31 @@ async function exportRange(symbol: string, options: ExportOptions, progress: Pro
     isStopped = true;
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const resources = new OpenResources();
   let isWhole = false;
   const file = await OutputFile.open(output);
+  const client = openPast(options);
   try {
-    const client = openPastRange(options, resources.verifyEvm);
-    resources.add(() => client.close());
+    const encoder = rowsEncoder(format, detail);
     let rows = 0;
     let unverified: string | undefined;
-    const advanced = (lastNs: bigint) => {
+    const range = { from, to, everyMs: every, detail, signatureType: type };
+    for await (const price of client.range(symbol, range)) {
+      encoder.add(price);
+      rows += 1;
+      if (price.verdict === 'recovered') unverified = price.signer;
       if (isStopped) throw new Error('stopped; no file was written');
-      progress.update(`${symbol}, ${rows} aggregates`, msSince(lastNs), msSince(to));
-    };
-    /** Writes the range in the form in which the service keeps it. @returns false if the service does not know this form */
-    const writePacked = async () => {
-      const threads = new ExportPool({ symbol, detail, format, oracleId, signers: signer });
-      resources.add(() => threads.close());
-      try {
-        for await (const part of threads.rowsOf(client.blocks({ symbol, from, to, detail, type }))) {
-          rows += part.rows;
-          if (signer === undefined) unverified = part.publicKey;
-          advanced(part.lastNs);
-          await file.write(joined.append(part));
-        }
-        return true;
-      } catch (error) {
-        if (error instanceof NotPacked) return false;
-        throw error;
-      }
-    };
-    const writeLines = async () => {
-      const encoder = rowsEncoder(format, detail);
-      const range = { from, to, everyMs: every, detail, signatureType: type };
-      for await (const price of client.range(symbol, range)) {
-        encoder.add(price);
-        rows += 1;
-        if (price.verdict === 'recovered') unverified = price.signer;
-        advanced(price.timestampNs);
-        if (encoder.rows >= GROUP_ROWS) await file.write(joined.append(encoder.take()));
-      }
-      if (encoder.rows > 0) await file.write(joined.append(encoder.take()));
-    };
-    // With intervals there are few rows, and only the form of JSON lines can leave out the other rows.
-    if (every !== undefined || !(await writePacked())) await writeLines();
+      progress.update(`${symbol}, ${rows} aggregates`, msSince(price.timestampNs), msSince(to));
+      if (encoder.rows >= GROUP_ROWS) await file.write(joined.append(encoder.take()));
+    }
+    if (encoder.rows > 0) await file.write(joined.append(encoder.take()));
     await file.write(joined.end());
     await file.finish();
     isWhole = true;
     return { rows, unverified };
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
-    await resources.close();
+    await client.close();
     if (!isWhole) await file.drop();
-  }
-}
-
-/** The client and the threads of an export. They end together with the export. */
-class OpenResources {
-  readonly #closes: (() => Promise<void>)[] = [];
-  #pool: Promise<CryptoPool> | undefined;
-
-  add(close: () => Promise<void>): void {
-    this.#closes.push(close);
-  }
-
-  /** Verifies signatures on threads, which start with the first call. */
-  readonly verifyEvm: CryptoPool['verifyEvm'] = async (jobs) => {
-    this.#pool ??= createCryptoPool({ threads: Math.min(VERIFIERS_MAX, availableParallelism() - 1) });
-    return (await this.#pool).verifyEvm(jobs);
-  };
-
-  async close(): Promise<void> {
-    for (const close of this.#closes.reverse()) await close();
-    await (await this.#pool)?.close();
   }
 }
 

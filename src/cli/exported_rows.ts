@@ -1,11 +1,8 @@
 import type { AggregatePrice } from '../client/prices/market_data.js';
 import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
-import type { PricedEntry } from '../past/kept_entry.js';
 import { csvHead, csvLine } from '../records/csv_rows.js';
 import { ParquetFile, type RowGroup, RowGroupEncoder } from '../records/parquet_rows.js';
 import { ROW_COLUMNS, type RowDetail, type RowValues } from '../records/row_columns.js';
-import { shownAggregateJson } from '../server/routes/aggregate_json.js';
-import { rowValues } from '../server/routes/range_writer.js';
 import { readAggregateLine } from '../wire/aggregate_line.js';
 
 export const EXPORT_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
@@ -22,8 +19,6 @@ export interface RowsEncoder {
   /** The number of rows since {@link take}. */
   readonly rows: number;
   add(price: AggregatePrice): void;
-  /** Adds an aggregate that passed the same checks in the form of the service's past. */
-  addKept(entry: PricedEntry): void;
   /** Returns the rows since the last call. */
   take(): EncodedRows;
 }
@@ -38,7 +33,6 @@ export function rowsEncoder(format: ExportFormat, detail: ExportDetail): RowsEnc
       return group.rows;
     },
     add: (price) => group.add(valuesOf(price, detail)),
-    addKept: (entry) => group.add(rowValues(entry, detail)),
     take: () => group.take(),
   };
 }
@@ -56,14 +50,6 @@ class LinesEncoder implements RowsEncoder {
 
   add(price: AggregatePrice): void {
     this.#line(this.#isCsv ? this.#csv(valuesOf(price, this.#detail)) : price.text);
-  }
-
-  addKept(entry: PricedEntry): void {
-    this.#line(
-      this.#isCsv
-        ? this.#csv(rowValues(entry, this.#detail))
-        : shownAggregateJson(entry.aggregate, entry.shown, entry.hasInputs),
-    );
   }
 
   take(): EncodedRows {

@@ -1,13 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { Client } from '../client/client.js';
 import { RefusedError } from '../client/connect/errors.js';
-import { nativePlatform } from '../client/native_platform.js';
-import { type ClientOptions, createClient } from '../client/node.js';
-import type { CryptoPool } from '../crypto/pool/pool.js';
+import { createClient } from '../client/node.js';
 import { instantText } from '../model/instant.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
-import { PackedRangeClient } from './packed_range.js';
 
 /** The options of each command that reads aggregates. */
 export interface PastCommandOptions {
@@ -35,20 +32,8 @@ export function withPastOptions(command: Command, streams: CommandStreams, needs
 }
 
 /** Creates a client that verifies with the keys of `--signer`. */
-export function openPast(options: PastCommandOptions): Client {
-  return createClient(clientOptions(options));
-}
-
-/** Creates a client for long ranges. @param verifyEvm verifies the signatures of ranges that are not packed */
-export function openPastRange(
-  options: PastCommandOptions,
-  verifyEvm: CryptoPool['verifyEvm'],
-): PackedRangeClient {
-  return new PackedRangeClient(clientOptions(options), nativePlatform(verifyEvm));
-}
-
-function clientOptions({ url, token, signer, oracleId }: PastCommandOptions): ClientOptions {
-  return { urls: url, token, signers: signer ?? 'unchecked', oracleId };
+export function openPast({ url, token, signer, oracleId }: PastCommandOptions): Client {
+  return createClient({ urls: url, token, signers: signer ?? 'unchecked', oracleId });
 }
 
 /** Returns one line about a failed request. */

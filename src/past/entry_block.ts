@@ -36,9 +36,6 @@ export interface BlockTexts {
   readonly sources: TextList;
 }
 
-/** The texts of entries that are read. */
-export type ReadTexts = { readonly [Kind in keyof BlockTexts]: Pick<TextList, 'textOf'> };
-
 /** Writes the entries of one asset into two streams: signatures and publishers' inputs. */
 export class BlockWriter {
   readonly signatures = new PackedWriter();
@@ -139,7 +136,7 @@ export interface BlockBytes {
 export function* readBlock(
   name: AssetName,
   { signatures, inputs }: BlockBytes,
-  { facts, sources }: ReadTexts,
+  { facts, sources }: BlockTexts,
   skipped = 0,
 ): Iterable<KeptEntry> {
   const from = new PackedReader(signatures);
@@ -194,37 +191,6 @@ export function countUntil(
     skipRest(from, flags);
   }
   return { count, hasLater: false };
-}
-
-/** Returns the numbers of the facts in a block. */
-export function factsIn(signatures: Buffer): Set<number> {
-  const numbers = new Set<number>();
-  const from = new PackedReader(signatures);
-  while (!from.isAtEnd) {
-    const flags = from.byte();
-    const isPriced = (flags & IS_END) === 0;
-    if (isPriced && (flags & IS_CHANGED) !== 0) numbers.add(from.count());
-    from.skipInteger();
-    if (isPriced) skipRest(from, flags);
-  }
-  return numbers;
-}
-
-/** Returns the times of the aggregates in a block in order, without carried copies. */
-export function timesIn(signatures: Buffer): bigint[] {
-  const times: bigint[] = [];
-  const from = new PackedReader(signatures);
-  let timeNs = 0n;
-  while (!from.isAtEnd) {
-    const flags = from.byte();
-    const isPriced = (flags & IS_END) === 0;
-    if (isPriced && (flags & IS_CHANGED) !== 0) from.count();
-    timeNs += from.integer();
-    if (!isPriced) continue;
-    skipRest(from, flags);
-    if ((flags & IS_CARRIED) === 0) times.push(timeNs);
-  }
-  return times;
 }
 
 /** Skips an aggregate from its price on. */

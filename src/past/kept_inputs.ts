@@ -5,7 +5,7 @@ import { decodeInput, encodeInput, packedTextsOf } from '../records/input_record
 import { packedWord, unpackText } from '../records/packed_text.js';
 import { WORD_BYTES } from '../wire/signatures.js';
 import { derivedInputHash } from './derived_hash.js';
-import { PackedReader, type PackedWriter, type TextList } from './packed_bytes.js';
+import type { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
 import { PriceSteps } from './price_steps.js';
 
 /** The bits of an input's first byte. An input with texts of an unusual form is written whole. */
@@ -102,27 +102,6 @@ export class InputWriter {
     out.bytes(s.bytes);
     if (hasHash) out.bytes(hash.bytes);
   }
-}
-
-/** Returns the numbers of the sources in the bytes of an {@link InputWriter}. */
-export function sourcesIn(inputs: Buffer): Set<number> {
-  const numbers = new Set<number>();
-  const from = new PackedReader(inputs);
-  while (!from.isAtEnd) {
-    for (let left = from.count(); left > 0; left--) {
-      if (from.count() !== 0) continue;
-      const flags = from.byte();
-      if ((flags & IS_WHOLE) !== 0) {
-        from.skip(from.count());
-        continue;
-      }
-      numbers.add(from.count());
-      PriceSteps.skip(from);
-      from.skipInteger();
-      from.skip(((flags & HAS_HASH) === 0 ? 2 : 3) * WORD_BYTES);
-    }
-  }
-  return numbers;
 }
 
 /** Reads the bytes of an {@link InputWriter}. */

@@ -6,7 +6,6 @@ import type { KeptEntry } from './kept_entry.js';
 import { lostBetween } from './lost_hour.js';
 import type { HourOpener, OpenHour, PastPart } from './open_hour.js';
 import { hourOf, NS_PER_HOUR } from './past_folder.js';
-import { sentBlock } from './sent_block.js';
 
 /** A time range: `fromNs` <= time < `toNs`. */
 export interface PastRange {
@@ -32,14 +31,10 @@ export class PastRemoved extends Error {
 
 /** Entries of an asset that are read at once. */
 export interface PastBlock {
-  /** The number of entries, including any outside of the range. */
-  readonly count: number;
   /** Decodes the entries of the range one by one. Leaves out carried copies. */
   entries(): Iterable<KeptEntry>;
   /** Decodes the entries like {@link entries}, without their inputs. */
   bareEntries(): Iterable<KeptEntry>;
-  /** Encodes all entries of the block, including any outside of the range, for another process. */
-  sent(): Buffer;
 }
 
 /** The approximate number of bytes in a few blocks. */
@@ -180,7 +175,7 @@ export class BlockSequence implements BlockSource, AsyncIterator<PastBlock, unde
         try {
           const read = await part.read(assetKey, index, withInputs);
           bytes += read.bytes.signatures.length + (read.bytes.inputs?.length ?? 0);
-          blocks.push(blockOf(block, read, this.#wanted));
+          blocks.push(blockOf(read, this.#wanted));
         } catch (error) {
           if (blocks.length > 0) return blocks;
           throw inRange(error, block.minNs, block.maxNs);
@@ -198,21 +193,16 @@ export class BlockSequence implements BlockSource, AsyncIterator<PastBlock, unde
 }
 
 function blockOf(
-  { entries: count }: ChunkBlock,
   { bytes, texts }: { readonly bytes: BlockBytes; readonly texts: BlockTexts },
-  { name, range: { fromNs, toNs }, withInputs }: WantedBlocks,
+  { name, range: { fromNs, toNs } }: WantedBlocks,
 ): PastBlock {
-  const bare = { ...bytes, inputs: undefined };
   function* read(from: BlockBytes): Iterable<KeptEntry> {
     for (const entry of readBlock(name, from, texts))
       if (!entry.isCarried && entry.timeNs >= fromNs && entry.timeNs < toNs) yield entry;
   }
   return {
-    count,
     entries: () => read(bytes),
-    bareEntries: () => read(bare),
-    // The block of a running chunk always has its inputs.
-    sent: () => sentBlock(name, withInputs ? bytes : bare, texts),
+    bareEntries: () => read({ ...bytes, inputs: undefined }),
   };
 }
 

@@ -1,20 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { signerCheck } from '../../src/cli/export/block_rows.js';
-import { BlockVerifier } from '../../src/cli/export/block_verifier.js';
 import { registerExport } from '../../src/cli/export_command.js';
 import { parseInstant } from '../../src/cli/instant_option.js';
-import { type PackedQuery, PackedRangeClient } from '../../src/cli/packed_range.js';
 import { registerPrice } from '../../src/cli/price_command.js';
-import { nativePlatform } from '../../src/client/native_platform.js';
 import { createClient } from '../../src/client/node.js';
 import { instantText } from '../../src/model/instant.js';
-import type { PricedEntry } from '../../src/past/kept_entry.js';
-import { shownAggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
 import { runCommand } from './run_command.js';
@@ -115,62 +108,4 @@ test('the past is printed and written to files, verified, and an export that fai
   });
   t.notOk(readdirSync(dir).find((name) => name.startsWith('c.csv')));
   t.match(await run('d.csv'), { exitCode: 3, stderr: /NOT verified/ });
-
-  const verifier = new BlockVerifier('BTCUSD', { oracleId: 'servc', isSigner: signerCheck([keys[1]!]) });
-  const changed = async (change: (bytes: Buffer) => Buffer) => {
-    const platform = nativePlatform();
-    const reader = new PackedRangeClient(
-      { urls: service.url, token: TOKEN, signers: 'unchecked' },
-      {
-        ...platform,
-        async fetch(address, request) {
-          const answer = await platform.fetch(address, request);
-          return new Response(new Uint8Array(change(Buffer.from(await answer.arrayBuffer!()))));
-        },
-      },
-    );
-    const rows: PricedEntry[] = [];
-    const query = { symbol: 'BTCUSD', from: times[0]!, to: times[2]! + 1n, detail: 'whole', type: undefined };
-    try {
-      for await (const block of reader.blocks(query as PackedQuery)) rows.push(...verifier.entriesOf(block));
-    } finally {
-      await reader.close();
-    }
-    return rows;
-  };
-  let size = 0;
-  const whole = await changed((bytes) => {
-    size = bytes.length;
-    return bytes;
-  });
-  t.same(
-    whole.map(({ aggregate, shown }) => shownAggregateJson(aggregate, shown)),
-    texts,
-  );
-  const signed = (rows: readonly PricedEntry[]) =>
-    rows.map(({ aggregate: { price, signedAtNs, r, s, inputs } }) => [
-      price,
-      signedAtNs,
-      r,
-      s,
-      inputs.length,
-    ]);
-  let refused = 0;
-  for (let at = 4; at < size; at++) {
-    const rows = await changed((bytes) => {
-      bytes[at]! ^= 1 << (at % 8);
-      return bytes;
-    }).catch((error: Error) => {
-      refused += 1;
-      t.match(error, { name: 'NotVerified' }, `byte ${at}`);
-      return undefined;
-    });
-    // The trigger and the names of carried copies are not signed.
-    if (rows !== undefined)
-      t.ok(
-        rows.every((row) => whole.some((own) => isDeepStrictEqual(signed([row]), signed([own])))),
-        `byte ${at} changes no signed value`,
-      );
-  }
-  t.ok(refused > size / 2, `${refused} of ${size} changed bytes are refused`);
 });

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { KeptChecks } from '../../src/edge/kept_verifier.js';
+import { AnswerWriter, decodeAnswer } from '../../src/past/answer_bytes.js';
 import type { PricedEntry } from '../../src/past/kept_entry.js';
-import { receivedBlock, SentBlockWriter, SIZE_BYTES } from '../../src/past/sent_block.js';
 import { entryOf, SERVICE_ORACLE_ID, signedAggregates } from '../past/signed_past.js';
 
 const NAME = { symbol: 'BTCUSD', signatureType: 'evm' } as const;
@@ -44,9 +44,10 @@ test('a hash that came with an aggregate is checked, a hash that the reader comp
 });
 
 function received(entries: readonly PricedEntry[]): PricedEntry[] {
-  const writer = new SentBlockWriter(NAME);
-  for (const entry of entries) writer.add(entry, true);
-  return [...receivedBlock(writer.take().subarray(SIZE_BYTES)).entries()];
+  const writer = new AnswerWriter();
+  for (const entry of entries) writer.add(NAME, entry);
+  const answer = decodeAnswer(writer.take(0n));
+  return answer.state === 'kept' ? ([...answer.entries.of(NAME)] as PricedEntry[]) : [];
 }
 
 function newChecks(): KeptChecks {

@@ -38,7 +38,7 @@ export interface Platform {
 }
 
 /** Returns the aggregates of the lines; `undefined` for a line that could not be verified. */
-export type VerifyLines = (lines: readonly string[]) => Promise<readonly (SignedLine | undefined)[]>;
+export type VerifyLines = (lines: readonly string[]) => readonly (SignedLine | undefined)[];
 
 /** An EVM aggregate whose hashes, Merkle root and signatures are correct. The hashes and signatures of the inputs are correct too. */
 export interface SignedLine {

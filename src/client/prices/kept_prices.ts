@@ -13,15 +13,9 @@ import { AggregatePrice, keptPriceOf } from './market_data.js';
  * inputs.
  */
 const FORMS_MAX = 1_000;
-/** The number of lines that justifies a message to another thread, and the time for which lines wait for further lines. */
+/** The number of lines that are verified together, and the time for which lines wait for further lines. */
 const LINES_TOGETHER = 256;
 const JOIN_MS_MAX = 20;
-
-/** Lines, and the aggregates of the lines that passed the common verification. */
-interface LinesToCheck {
-  readonly lines: readonly string[];
-  readonly signed: readonly (SignedLine | undefined)[];
-}
 
 /** The results of the checks of a form's first aggregate. These results apply to all valid aggregates of the form. */
 interface PassedForm {
@@ -46,39 +40,20 @@ export class KeptPrices {
   }
 
   /**
-   * Reads the aggregates in lines. The client verifies the next lines while the caller takes the aggregates of the current lines.
+   * Reads the aggregates in lines.
    * @throws UnverifiedError when a check fails, and the errors of `parts`
    */
   async *read(
     service: RestService,
     parts: AsyncIterable<readonly string[]>,
   ): AsyncGenerator<AggregatePrice, void, undefined> {
-    const faults: unknown[] = [];
-    let waiting: Promise<LinesToCheck> | undefined;
-    for await (const lines of joined(parts, faults, this.#context.platform.steadyMs)) {
-      const before = waiting;
-      waiting = this.#verify(lines);
-      if (before !== undefined) yield* this.#pricesOf(service, await before);
-    }
-    if (waiting !== undefined) yield* this.#pricesOf(service, await waiting);
-    if (faults.length > 0) throw faults[0];
-  }
-
-  async #verify(lines: readonly string[]): Promise<LinesToCheck> {
-    const { verifyLines } = this.#context.platform;
-    try {
-      return { lines, signed: verifyLines === undefined ? [] : await verifyLines(lines) };
-    } catch {
-      // A verifier thread may fail. The client then checks each line alone.
-      return { lines, signed: [] };
-    }
-  }
-
-  *#pricesOf(service: RestService, { lines, signed }: LinesToCheck): Iterable<AggregatePrice> {
-    for (let i = 0; i < lines.length; i++) {
-      const line = lines[i]!;
-      const one = signed[i];
-      yield (one && this.#passed(service, line, one)) ?? this.#alone(service, line, one);
+    const { steadyMs, verifyLines } = this.#context.platform;
+    for await (const lines of joined(parts, steadyMs)) {
+      const signed = verifyLines?.(lines);
+      for (const [i, line] of lines.entries()) {
+        const one = signed?.[i];
+        yield (one && this.#passed(service, line, one)) ?? this.#alone(service, line, one);
+      }
     }
   }
 
@@ -110,16 +85,16 @@ export class KeptPrices {
 }
 
 /**
- * Joins short parts until the parts end, because joined parts cost less. Adds the error of `parts`, if any, to `faults`.
+ * Joins short parts, because joined parts cost less. An error of `parts` comes after the lines before it.
  * @param steadyMs the clock that limits the time for which lines wait
  */
 async function* joined(
   parts: AsyncIterable<readonly string[]>,
-  faults: unknown[],
   steadyMs: () => number,
 ): AsyncGenerator<readonly string[], void, undefined> {
   let lines: string[] = [];
   let firstMs = 0;
+  let fault: { readonly error: unknown } | undefined;
   try {
     for await (const part of parts) {
       if (lines.length === 0) firstMs = steadyMs();
@@ -129,9 +104,10 @@ async function* joined(
       lines = [];
     }
   } catch (error) {
-    faults.push(error);
+    fault = { error };
   }
   if (lines.length > 0) yield lines;
+  if (fault !== undefined) throw fault.error;
 }
 
 function isSigner(signers: Signers, { texts }: SignedLine): boolean {

@@ -8,12 +8,8 @@ import {
   readInputLine,
 } from '../../wire/aggregate_line.js';
 import { EVM_ADDRESS_BYTES, evmAggregateHash, evmPriceHash } from '../evm.js';
-import type { EvmVerifyJob } from '../evm_verifier.js';
+import { EvmVerifier, type EvmVerifyJob } from '../evm_verifier.js';
 import { merkleRoot } from '../merkle.js';
-import type { SignatureVerdict } from '../verdict.js';
-
-/** Verifies signatures, on the calling thread or on other threads. */
-export type VerifyEvm = (jobs: readonly EvmVerifyJob[]) => SignatureVerdict[] | Promise<SignatureVerdict[]>;
 
 /** An aggregate with correct hashes, Merkle root and signatures. The inputs of the aggregate are correct too. */
 export interface VerifiedLine {
@@ -37,7 +33,7 @@ export interface VerifiedInput {
 interface KnownInput extends VerifiedInput {
   readonly msgHash: Buffer;
   readonly job: EvmVerifyJob;
-  isValid: boolean | undefined;
+  isValid: boolean;
 }
 
 interface ReadLine extends Omit<VerifiedLine, 'inputs'> {
@@ -54,39 +50,25 @@ const WORD_BYTES = 32;
  * A line that this verifier rejects may still be valid. The caller must then run each check of that line separately.
  */
 export class LineVerifier {
-  readonly #verifyEvm: VerifyEvm;
-  /** Inputs by their text. An input has no verdict while its signature is being verified. */
+  readonly #signatures = new EvmVerifier();
+  /** Inputs by their text. */
   #inputs = new Map<string, KnownInput>();
-  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(verifyEvm: VerifyEvm) {
-    this.#verifyEvm = verifyEvm;
-  }
-
-  /**
-   * Begins to verify lines. Hashes are computed before the function returns, and signatures may be verified later.
-   * @returns the aggregates of the lines; `undefined` for each line that could not be verified
-   */
-  verify(lines: readonly string[]): Promise<(VerifiedLine | undefined)[]> {
+  /** Returns the aggregates of lines; `undefined` for each line that could not be verified. */
+  verify(lines: readonly string[]): (VerifiedLine | undefined)[] {
     if (this.#inputs.size > INPUTS_MAX) this.#inputs = new Map();
     const unknown: KnownInput[] = [];
     const read = lines.map((line) => this.#read(line, unknown));
     const known = read.filter((one) => one !== undefined);
-    const verdicts = this.#verifyEvm([...known, ...unknown].map(({ job }) => job));
-    // Lines may have inputs whose signatures are still being verified by an earlier call.
-    const last = this.#last;
-    const verified = Promise.all([verdicts, last]).then(([all]) => {
-      unknown.forEach((input, i) => {
-        input.isValid = all[known.length + i] === 'valid';
-      });
-      let at = 0;
-      return read.map((one) => {
-        if (one === undefined || all[at++] !== 'valid') return undefined;
-        return one.inputs?.every(({ isValid }) => isValid === true) === false ? undefined : one;
-      });
+    const verdicts = this.#signatures.verify([...known, ...unknown].map(({ job }) => job));
+    unknown.forEach((input, i) => {
+      input.isValid = verdicts[known.length + i] === 'valid';
     });
-    this.#last = verified.catch(() => undefined);
-    return verified;
+    let at = 0;
+    return read.map((one) => {
+      if (one === undefined || verdicts[at++] !== 'valid') return undefined;
+      return one.inputs?.every(({ isValid }) => isValid) === false ? undefined : one;
+    });
   }
 
   /** Reads a line and checks the line's hashes. Adds the inputs whose signatures are not known to `unknown`. */
@@ -138,7 +120,7 @@ export class LineVerifier {
       timestampNs,
       msgHash,
       job,
-      isValid: undefined,
+      isValid: false,
     };
     unknown.push(input);
     this.#inputs.set(ownText(text), input);

@@ -22,7 +22,7 @@ import type { StreamedAnswer } from '../rest/route_result.js';
 import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
 import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';
 import { type RangePage, rangePage } from './range_page.js';
-import { blockParts, rowParts } from './range_rows.js';
+import { rowParts } from './range_rows.js';
 import { FORMATS, type RangeFormat, rangeWriter } from './range_writer.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
@@ -176,9 +176,7 @@ async function answer(
           counted(access, caller, () => {
             const { format, detail } = request;
             const blocks = past.blocks(name, pageRange, withInputs);
-            return format === 'packed' && everyNs === undefined
-              ? blockParts({ blocks, turn, pay })
-              : rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail, name));
+            return rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail));
           }),
       };
     }
@@ -215,14 +213,12 @@ async function olderRange(
   const olderNs = ownNs < toNs ? ownNs : toNs;
   if (older === undefined) return missed.error;
   let answered: OlderRows = { rows: [], endNs: olderNs };
-  let named = request.names[0]!;
   for (const name of request.names) {
     const withInputs = detail === 'whole';
     const question = { about: 'range', name, fromNs, toNs: olderNs, everyNs, withInputs, rowsMax } as const;
     const answer = await older.range(caller, question);
     if (answer.given === undefined) return notGiven(missed.error, answer);
     answered = answer.given;
-    named = name;
     // For an asset that is not configured, the answer uses the first name with rows in the past.
     if (answered.rows.length > 0) break;
   }
@@ -236,7 +232,7 @@ async function olderRange(
     headers: hasMore ? [['Link', linkTo(request, endNs)]] : [],
     open: (pay) =>
       counted(access, caller, () =>
-        rowParts({ blocks, everyNs: undefined, turn, pay }, rangeWriter(format, detail, named)),
+        rowParts({ blocks, everyNs: undefined, turn, pay }, rangeWriter(format, detail)),
       ),
   };
 }

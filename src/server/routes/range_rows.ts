@@ -1,6 +1,6 @@
 import type { PricedEntry } from '../../past/kept_entry.js';
 import { LastOfEach } from '../../past/last_of_each.js';
-import type { BlockSource, PastBlock } from '../../past/past_blocks.js';
+import type { PastBlock } from '../../past/past_blocks.js';
 import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
 
@@ -18,26 +18,6 @@ export interface RowWriter {
   take(): Uint8Array;
   /** Returns the remaining bytes. */
   end(): Uint8Array;
-}
-
-/** Writes whole blocks as they are on disk, a few in each turn. The caller pays for all entries of a block. */
-export async function* blockParts({
-  blocks,
-  turn,
-  pay,
-}: Pick<RowSource, 'turn' | 'pay'> & {
-  readonly blocks: Pick<BlockSource, 'nextFew'>;
-}): AsyncIterable<Uint8Array> {
-  const nextFew = async () =>
-    (await blocks.nextFew()).map((block) => ({ rows: block.count, bytes: block.sent() }));
-  for (;;) {
-    const few = await turn(nextFew);
-    if (few.length === 0) return;
-    for (const { rows, bytes } of few) {
-      await pay(rows);
-      yield bytes;
-    }
-  }
 }
 
 /** Blocks of rows. Without `repeat`, the rows are in memory anyway. */

@@ -1,6 +1,4 @@
-import type { AssetName } from '../../model/asset_map.js';
 import type { PricedEntry } from '../../past/kept_entry.js';
-import { SentBlockWriter } from '../../past/sent_block.js';
 import { csvHead, csvLine } from '../../records/csv_rows.js';
 import { ParquetRows } from '../../records/parquet_rows.js';
 import { ROW_COLUMNS, type RowDetail, type RowValues } from '../../records/row_columns.js';
@@ -12,25 +10,13 @@ export const FORMATS = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8',
   parquet: 'application/vnd.apache.parquet',
-  packed: 'application/vnd.tickseal.packed',
 } as const;
 export type RangeFormat = keyof typeof FORMATS;
 
 /** The number of rows in a row group. Encoding a row group takes a few milliseconds, and blocks the thread for this time. */
 const GROUP_ROWS = 512;
 
-export function rangeWriter(format: RangeFormat, detail: RowDetail, name: AssetName): RowWriter {
-  if (format === 'packed') {
-    const blocks = new SentBlockWriter(name);
-    return {
-      get bytes() {
-        return blocks.bytes;
-      },
-      add: (row) => blocks.add(row, detail === 'whole'),
-      take: () => blocks.take(),
-      end: () => blocks.take(),
-    };
-  }
+export function rangeWriter(format: RangeFormat, detail: RowDetail): RowWriter {
   const columns = ROW_COLUMNS[detail];
   if (format === 'ndjson') return new RowLines((row) => rowJson(row, detail));
   if (format === 'csv')

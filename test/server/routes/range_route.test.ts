@@ -8,12 +8,10 @@ import { TIERS } from '../../../src/past/chunk_group.js';
 import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
 import { PastReader } from '../../../src/past/past_reader.js';
 import type { PastOptions } from '../../../src/past/past_writer.js';
-import { receivedBlock, SIZE_BYTES } from '../../../src/past/sent_block.js';
 import type { Holding } from '../../../src/records/second_record.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { RouteError } from '../../../src/server/rest/route.js';
-import { shownAggregateJson } from '../../../src/server/routes/aggregate_json.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { rangeRoutes } from '../../../src/server/routes/range_route.js';
 import { FakeClock } from '../../clock/fake_clock.js';
@@ -112,28 +110,6 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
   };
 }
 
-/** Reads the rows of a packed answer that lie in a range, as JSON lines. */
-async function packedRows(
-  answer: Awaited<ReturnType<Awaited<ReturnType<typeof openRoute>>['answerOf']>>,
-  fromNs: bigint,
-  toNs: bigint,
-) {
-  if (!('open' in answer)) throw new Error('the answer is not streamed');
-  const parts: Uint8Array[] = [];
-  for await (const part of answer.open(async () => {})) parts.push(part);
-  const bytes = Buffer.concat(parts);
-  const rows: string[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const size = bytes.readUInt32LE(at);
-    const block = receivedBlock(bytes.subarray(at + SIZE_BYTES, at + SIZE_BYTES + size));
-    at += SIZE_BYTES + size;
-    for (const { timeNs, aggregate, shown: facts } of block.entries())
-      if (timeNs >= fromNs && timeNs < toNs)
-        rows.push(shownAggregateJson(aggregate, facts, aggregate.inputs.length > 0));
-  }
-  return rows;
-}
-
 function nextOf(headers: RouteError['headers']): URLSearchParams | undefined {
   const link = headers?.find(([name]) => name === 'Link')?.[1];
   const query = link && /^<\/v1\/prices\/range\?(.*)>; rel="next"$/.exec(link)?.[1];
@@ -179,20 +155,6 @@ test('a range has each aggregate to the last character, in parts', async (t) => 
       new RegExp(`^${first!.signedAtNs},${first!.timestampNs},\\d+\\.\\d{18},BTCUSD,evm,`),
     ],
   });
-  for (const [from, to] of [
-    [0, 600],
-    [255, 258],
-    [399, 402],
-    [10, 10],
-  ] as const)
-    for (const detail of ['whole', 'signature'])
-      for (const every of [undefined, '1s']) {
-        const range = { ...whole, from: times[from]!, to: times[to] ?? whole.to, detail };
-        const query = every === undefined ? range : { ...range, every };
-        const expected = (await ask(query)) as ReadAnswer;
-        const packed = await packedRows(await answerOf({ ...query, format: 'packed' }), range.from, range.to);
-        t.same(packed, expected.rows, `packed ${from} to ${to}, ${detail}, every ${every}`);
-      }
   const parquet = await answerOf({ ...whole, format: 'parquet' });
   t.match(parquet, { contentType: 'application/vnd.apache.parquet' });
   await close();
