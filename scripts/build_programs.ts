@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { licencesOf } from './licences.js';
 
 // Bundles the program and the programs of its threads, because Node loads a few large modules in a third of the time of 700 small
@@ -22,25 +22,13 @@ const FROM_DIST = 'from-dist:/';
 const REQUIRE = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url);`;
 
-/** The start of the CommonJS module, which lacks `import.meta.url`. */
-const BUNDLE_URL = `'use strict';
-const bundleUrl = require('node:url').pathToFileURL(__filename).href;`;
-
 /**
  * Bundles the programs into `dist`. Each bundle replaces the compiled module of its program.
  * @param root the project's folder
  * @param programs the paths of the sources from that folder
- * @param storedProgram the path of the program whose compiled code the service stores. Its bundle is one CommonJS module
  */
-export async function buildPrograms(
-  root: string,
-  programs: readonly string[],
-  storedProgram: string,
-): Promise<void> {
-  const bundles = await Promise.all([
-    ...programs.map((program) => bundle(root, program, { programs, ...ES_MODULES })),
-    bundle(root, storedProgram, { programs, ...COMMON_JS }),
-  ]);
+export async function buildPrograms(root: string, programs: readonly string[]): Promise<void> {
+  const bundles = await Promise.all(programs.map((program) => bundle(root, program, programs)));
   const dist = join(root, 'dist');
   rmSync(join(dist, SHARED), { recursive: true, force: true });
   mkdirSync(join(dist, SHARED), { recursive: true });
@@ -60,25 +48,11 @@ function inAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-const ES_MODULES = { format: 'esm', splitting: true, banner: { js: REQUIRE } } satisfies BuildOptions;
-const COMMON_JS = {
-  format: 'cjs',
-  outExtension: { '.js': '.cjs' },
-  banner: { js: BUNDLE_URL },
-  define: { 'import.meta.url': 'bundleUrl' },
-  // `import()` in stored code is experimental in Node. `require` loads ES modules too.
-  supported: { 'dynamic-import': false },
-} satisfies BuildOptions;
-
 /**
  * Bundles one program. The programs share no code: code that several programs shared would be split into many small modules, and Node
  * takes 1 ms of CPU time to find and link each module.
  */
-function bundle(
-  root: string,
-  program: string,
-  { programs, ...format }: (typeof ES_MODULES | typeof COMMON_JS) & { readonly programs: readonly string[] },
-) {
+function bundle(root: string, program: string, programs: readonly string[]) {
   return build({
     absWorkingDir: root,
     entryPoints: [program],
@@ -86,6 +60,9 @@ function bundle(
     outbase: '.',
     chunkNames: `${SHARED}/[name]-[hash]`,
     bundle: true,
+    format: 'esm',
+    splitting: true,
+    banner: { js: REQUIRE },
     platform: 'node',
     target: 'node20.19',
     external: WITH_FILES,
@@ -93,7 +70,6 @@ function bundle(
     metafile: true,
     write: false,
     logLevel: 'warning',
-    ...format,
   });
 }
 

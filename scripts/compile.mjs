@@ -19,8 +19,6 @@ const PROGRAMS = [
   'src/crypto/pool/worker.ts',
   'src/edge/threads/thread_main.ts',
 ];
-/** The program that the service loads with its stored code. Its bundle is a CommonJS module, because Node 20 stores no code of others. */
-const STORED_PROGRAM = 'src/cli/serve_main.ts';
 /** The files that a build of the page writes last. */
 const PAGE_OUTPUTS = ['dist/page/manifest.json', 'dist/reference/client.json'];
 
@@ -30,7 +28,6 @@ const stale = sources.filter(
   (file) =>
     /(?<!\.d)\.ts$/.test(file) &&
     !PROGRAMS.includes(file) &&
-    file !== STORED_PROGRAM &&
     changedMs(outputOf(file)) <= Math.max(changedMs(file), madeMs),
 );
 if (stale.length > 0) {
@@ -46,12 +43,11 @@ if (stale.length > 0) {
     logLevel: 'warning',
   });
 }
-const bundles = [...PROGRAMS.map(outputOf), outputOf(STORED_PROGRAM).replace(/\.js$/, '.cjs')];
-const builtMs = Math.min(...bundles.map(changedMs));
+const builtMs = Math.min(...PROGRAMS.map(outputOf).map(changedMs));
 const bundled = sources.filter((file) => /^(?:src|scripts\/(?:build_programs|licences))/.test(file));
 if (builtMs <= Math.max(...bundled.map(changedMs), madeMs)) {
   const { buildPrograms } = await import('../dist/scripts/build_programs.js');
-  await buildPrograms(ROOT, PROGRAMS, STORED_PROGRAM);
+  await buildPrograms(ROOT, PROGRAMS);
 }
 const pageSources = sources.filter((file) => /^(?:src|scripts)\//.test(file));
 const isPageStale =

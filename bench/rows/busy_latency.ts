@@ -32,8 +32,8 @@ export const busyLatency: Row = {
     'An unsigned frame waits for no callback or promise before that write, and only 9 of the 220 µs are for the store and timeouts. ' +
     'The rest, 0.15 ms, is as long with the peer. That is the p50. ' +
     'The p99 is for the most part waiting for a core. On a machine whose cores other programs also use, the main thread waits at 5,000 others a second for threads of V8 and of the pool 14 to 20 ms of each second, 5 to 7 times a second longer than 1 ms: the kernel lets them use up their time slices. ' +
-    'A short slice of the main thread, which it has now, takes the p90 from 0.97 to 0.75 ms (medians of 8 pairs of runs); the p99 of single runs is too uneven there to tell. ' +
-    'With real-time priority, which no thread of another program interrupts, the p99 is 1 to 1.4 ms. Collections of young objects take 1 to 2 ms, 0.5 to 2 times a second, on the main thread alone; with helpers they took up to 89 ms on the busy machine. ' +
+    'A short slice of the main thread takes the p90 from 0.97 to 0.75 ms (medians of 8 pairs of runs); a system call by koffi set it once, which is not worth 0.2 ms. ' +
+    'With real-time priority, which no thread of another program interrupts, the p99 is 1 to 1.4 ms. Collections of young objects take 1 to 2 ms, 0.5 to 2 times a second, and longer while their helpers wait for a core. ' +
     'A lower priority for the threads of V8, a smaller young generation and large pages did not help.',
   rounds: 3,
   variants: {

@@ -28,7 +28,7 @@ export const ticks: Row = {
     'too. The peer has a `setInterval` a channel, and verifies as many signatures.',
   limit:
     'A tick is made 0.2 ms after its time as a rule. One that is later has waited for a core that another thread or ' +
-    'process held, up to a time slice of the scheduler (1.4 ms, checked every 4 ms): the last lines show how long. The main thread and the thread of the timer have a short slice, which lets them interrupt a thread with a longer one at a check. Where the machine is the ' +
+    'process held, up to a time slice of the scheduler (1.4 ms, checked every 4 ms): the last lines show how long. Where the machine is the ' +
     'service’s own, or its process has priority (`nice`), it does not.',
   rounds: 2,
   variants: {

@@ -21,7 +21,7 @@ if (problem !== undefined) {
 
 /**
  * Makes Node store the program's compiled code for the next start, in a folder beside the program. Only users who can change the
- * program can write to this folder. Node 20 lacks this function, so `serve` stores its own code.
+ * program can write to this folder. Node before 22.8 lacks this function.
  */
 function cacheCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };

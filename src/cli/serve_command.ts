@@ -1,8 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
+import { type Logger, pino } from 'pino';
+import type { DemoOptions } from './demo/serve_demo.js';
 import { parsePort } from './port_option.js';
-import type { ServeOptions } from './serve_main.js';
-import { loadProgram } from './stored_code.js';
+import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from './service_process.js';
+import { startProblem } from './start_checks.js';
 
 /** Adds `tickseal serve`. The exit status is 2 if the configuration is invalid, and 1 if the service cannot start. */
 export function registerServe(program: Command): void {
@@ -21,8 +22,7 @@ export function registerServe(program: Command): void {
     .addOption(new Option('--simulated', 'say that all prices are simulated').hideHelp())
     .action(async (options: ServeOptions) => {
       try {
-        const { exports, storeCode } = loadProgram<typeof import('./serve_main.js')>(PROGRAM, STORED_CODE);
-        await exports.serve(options, storeCode);
+        await serve(options);
       } catch (error) {
         process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
         process.exitCode = 1;
@@ -30,6 +30,47 @@ export function registerServe(program: Command): void {
     });
 }
 
-const PROGRAM = fileURLToPath(new URL('./serve_main.cjs', import.meta.url));
-/** The folder for the compiled code of the program, inside the folder that `main.ts` gives to Node. */
-const STORED_CODE = fileURLToPath(new URL('../../compile-cache/serve', import.meta.url));
+interface ServeOptions extends DemoOptions {
+  readonly config?: string;
+  readonly takeOver?: boolean;
+  readonly simulated?: boolean;
+}
+
+/**
+ * Serves a configuration file, or without one the demo, until the process must stop.
+ * @throws Error when the service cannot start
+ */
+async function serve(options: ServeOptions): Promise<void> {
+  const problem = startProblem();
+  if (problem !== undefined) throw new Error(problem);
+  const logger = createLogger(process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn'));
+  if (options.config === undefined) await (await import('./demo/serve_demo.js')).serveDemo(options, logger);
+  else if (options.live !== undefined)
+    throw new Error('--live is an option of the demo, which has no --config');
+  else await serveFile(options.config, options, logger);
+}
+
+/** Creates a logger that writes JSON lines to standard output. */
+function createLogger(level: string): Logger {
+  if (!LOG_LEVELS.includes(level))
+    throw new RangeError(`TICKSEAL_LOG_LEVEL is none of ${LOG_LEVELS.join(', ')}`);
+  return pino({ level });
+}
+
+const LOG_LEVELS = [...Object.values(pino.levels.labels), 'silent'];
+
+async function serveFile(
+  file: string,
+  { takeOver = false, simulated = false }: ServeOptions,
+  logger: Logger,
+): Promise<void> {
+  const stopSignal = listenForStop(logger);
+  const starting = start(file, logger, { simulation: simulated, takeOver });
+  reloadOnSignal(file, logger, starting);
+  const service = await starting;
+  if (service === undefined) return;
+  exitOnFault(logger, service);
+  const handedOver = service.askedToHandOver.then(() => logger.info('another process takes over'));
+  await Promise.race([stopped(stopSignal), handedOver]);
+  await service.stop();
+}

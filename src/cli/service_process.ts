@@ -1,20 +1,12 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock/clock.js';
-import { takeShortSlice } from '../clock/short_slice.js';
 import type { Simulated } from '../model/asset.js';
 import type { Service } from '../service/service.js';
 import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
-import {
-  collectAlone,
-  compileLater,
-  compileSooner,
-  makeObjectsYoung,
-  withDefaultFlags,
-} from './v8_settings.js';
 
 // The process of a service from start to end. The command `serve` and the demo share these functions.
 
@@ -25,13 +17,8 @@ import {
 export async function start(
   file: string,
   logger: Logger,
-  {
-    simulation,
-    takeOver,
-    storeCode,
-  }: { readonly simulation: Simulated; readonly takeOver: boolean; readonly storeCode: () => void },
+  { simulation, takeOver }: { readonly simulation: Simulated; readonly takeOver: boolean },
 ): Promise<Service | undefined> {
-  compileLater();
   const configured = readForStart(file);
   if (!configured.ok) {
     process.stderr.write(`${configured.errors.join('\n')}\n`);
@@ -42,8 +29,6 @@ export async function start(
   // An attacker who takes over a service that runs as root has all rights on the machine.
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
-  makeObjectsYoung();
-  collectAlone();
   // The command loads the module here, because the module loads native add-ons.
   const { startService } = await import('../service/start.js');
   const { config, keys, natsCredentials } = configured;
@@ -68,20 +53,10 @@ export async function start(
       });
     })
     .finally(() => progress.clear());
-  takeShortSlice();
-  withDefaultFlags(storeCode);
-  if (config.cluster === undefined) compileSooner();
-  else global.setTimeout(compileSooner, CATCH_UP_MS).unref();
   const { port, adminPort, evmAddress } = service;
   logger.info({ port, adminPort, evmAddress }, 'ready');
   return service;
 }
-
-/**
- * The time in which most nodes of a cluster read the log up to its end. Until then, a node takes 5 to 25 % less CPU time when V8 optimizes its
- * code later.
- */
-const CATCH_UP_MS = 2_000;
 
 /** The options of the demo's ports, and the keys of the ports in a configuration file. */
 const DEMO_PORTS = { port: '--port', adminPort: '--admin-port' };

@@ -1,11 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { NEVER_NS, NEXT, POSTED, STOP_NS, WAKES } from './precise_timer.js';
-import { takeShortSlice } from './short_slice.js';
 
 // The worker posts one message at the set time. The wait on shared memory ends within 0.1 ms of that time, and ends early when an
-// earlier time is set. The worker posts no second message until the first message is received. With the default slice, the message
-// is late while another thread uses up its own slice.
-takeShortSlice();
+// earlier time is set. The worker posts no second message until the first message is received.
 const timesNs = workerData as BigInt64Array;
 let doneNs = 0n;
 for (;;) {

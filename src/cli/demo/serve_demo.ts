@@ -19,15 +19,8 @@ export interface DemoOptions {
   readonly live?: string | true;
 }
 
-/**
- * Serves the demo, with its publishers, until the process must stop.
- * @param storeCode for `start`
- */
-export async function serveDemo(
-  { data, port, adminPort, live }: DemoOptions,
-  logger: Logger,
-  storeCode: () => void,
-): Promise<void> {
+/** Serves the demo, with its publishers, until the process must stop. */
+export async function serveDemo({ data, port, adminPort, live }: DemoOptions, logger: Logger): Promise<void> {
   // On a terminal, SIGHUP stops the demo; otherwise the publishers would continue after the terminal closes. Without a terminal,
   // SIGHUP requests a reload, as for other services.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
@@ -43,7 +36,6 @@ export async function serveDemo(
   const starting = start(demo.configFile, logger, {
     simulation: demo.simulation,
     takeOver: false,
-    storeCode,
   });
   if (!hasTerminal) reloadOnSignal(demo.configFile, logger, starting);
   const service = await starting;
