@@ -54,7 +54,7 @@ export function parsePriceLine(line: string, lineNumber: number, options: PriceL
 
 /** Reads an argument such as `BTCUSD=65000.5`. */
 export function parsePriceArgument(text: string, options: PriceLineOptions): PriceLine {
-  const [, asset, price] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  const [, asset, price] = /^(.+)=([^=]+)$/.exec(text) ?? [];
   return asset === undefined
     ? bad(`"${shownText(text)}" is not SYMBOL=PRICE`)
     : priceToSign({ asset, price }, options);

@@ -10,7 +10,7 @@ import { writeExactJson } from '../client/verify/exact_json.js';
 import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
 import { instantText } from '../model/instant.js';
 import { NS_PER_MS } from '../model/time.js';
-import { UINT16_MAX, unknownSymbols } from '../wire/asset_id.js';
+import { isIdName, namedId, unknownSymbols } from '../wire/asset_id.js';
 import { REST_PATHS } from '../wire/paths.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import {
@@ -59,7 +59,7 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
     streams,
     false,
   )
-    .argument('<assets...>', 'symbols or numeric asset IDs')
+    .argument('<assets...>', 'symbols, or streaming IDs such as #700')
     .addOption(
       new Option(
         '--quorum <file>',
@@ -209,10 +209,14 @@ async function subscribe(
  */
 function describeChange(former: readonly number[], returned: readonly number[]): string {
   const changes = [
-    ...(former.length === 0 ? [] : [`the service has no asset ${former.join(', ')} any more`]),
-    ...(returned.length === 0 ? [] : [`asset ${returned.join(', ')} is back and subscribed again`]),
+    ...(former.length === 0 ? [] : [`the service has no asset ${idNames(former)} any more`]),
+    ...(returned.length === 0 ? [] : [`asset ${idNames(returned)} is back and subscribed again`]),
   ];
   return changes.join('; ') || 'from the next frame on, IDs may mean other assets';
+}
+
+function idNames(ids: readonly number[]): string {
+  return ids.map((id) => `#${id}`).join(', ');
 }
 
 function timeOf(frame: Frame): bigint | undefined {
@@ -257,20 +261,20 @@ function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): obje
   };
 }
 
-/** Returns numeric IDs unchanged, and resolves symbols with the service's taxonomy. Returns a text if an asset is unknown. */
+/** Returns the streaming IDs of the named assets. Asks the service for symbols. Returns a text if an asset is unknown. */
 async function resolveAssets(
   assets: readonly string[],
   options: SubscribeOptions,
 ): Promise<number[] | string> {
-  if (assets.every(isAssetId)) return assets.map(Number);
-  const taxonomy = await readTaxonomy(options);
+  const taxonomy = assets.every(isIdName) ? undefined : await readTaxonomy(options);
   if (typeof taxonomy === 'string') return taxonomy;
-  const idBySymbol = idsBySymbol(taxonomy, options.type);
-  const unknown = assets.filter((asset) => !isAssetId(asset) && !idBySymbol.has(asset));
+  const idBySymbol = taxonomy === undefined ? new Map<string, number>() : idsBySymbol(taxonomy, options.type);
+  const ids = assets.map((asset) => namedId(asset, (symbol) => idBySymbol.get(symbol)));
+  const unknown = assets.filter((_, i) => ids[i] === undefined);
   const kind = options.type === undefined ? '' : `${options.type} `;
   if (unknown.length > 0)
-    return `the service has no ${kind}asset ${unknownSymbols(unknown, (symbol) => idBySymbol.has(symbol))}`;
-  return assets.map((asset) => idBySymbol.get(asset) ?? Number(asset));
+    return `the service has no ${kind}asset ${unknownSymbols(unknown, (symbol) => idBySymbol.has(symbol), true)}`;
+  return ids as number[];
 }
 
 async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy | string> {
@@ -282,10 +286,6 @@ async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy 
       ? plainReason((error as Error).message)
       : `${url}${REST_PATHS.taxonomy}: ${refusal}`;
   }
-}
-
-function isAssetId(text: string): boolean {
-  return /^\d{1,5}$/.test(text) && Number(text) <= UINT16_MAX;
 }
 
 function parseCount(text: string): number {

@@ -21,6 +21,7 @@ import { priceRange, type RangeQuery, requireRange } from './prices/price_range.
 import type { PriceStream, StreamOptions } from './prices/price_stream.js';
 import { SignedMemory } from './prices/signed_memory.js';
 import { StreamClient } from './prices/stream_client.js';
+import { requireSymbol } from './prices/symbol_table.js';
 
 /**
  * Client that reads, streams and publishes prices. A client opens its first connection when a method needs one; {@link createClient}
@@ -101,6 +102,7 @@ export class Client extends StreamClient {
    * @throws UnreachableError when no service answers after several attempts
    */
   range(symbol: string, query: RangeQuery): AsyncGenerator<AggregatePrice, void, undefined> {
+    requireSymbol(symbol);
     requireRange(query);
     return priceRange(this.context, symbol, query);
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
-import { SYMBOL_LENGTH_MAX, UINT16_MAX } from '../wire/asset_id.js';
+import { UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
 import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
@@ -20,6 +20,7 @@ import {
   line,
   positiveDecimal,
   sizeBytes,
+  symbol,
 } from './schema_values.js';
 
 // The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the
@@ -36,16 +37,6 @@ const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
 const signatureType = z.enum(SIGNATURE_TYPES);
 
-/**
- * A symbol. A symbol is never `*`, because `*` means all symbols. A symbol is never `__proto__`, because symbols are keys of
- * objects.
- */
-const symbol = z
-  .string()
-  .regex(
-    new RegExp(`^(?!\\*$|__proto__$)[^\\s\\p{C},"\\\\]{1,${SYMBOL_LENGTH_MAX}}$`, 'u'),
-    'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
-  );
 /** The schema of a text that pages show beside a symbol. */
 const shownText = z
   .string()
@@ -54,7 +45,11 @@ const shownText = z
     'expected 1 to 64 characters without control characters and outer spaces',
   );
 const symbolList = z
-  .array(z.union([z.literal('*'), symbol], { error: 'expected a symbol or "*"' }))
+  .array(
+    z.union([z.literal('*'), symbol], {
+      error: 'expected a symbol or "*"; # and a number is a streaming ID',
+    }),
+  )
   .min(1)
   .prefault(['*']);
 

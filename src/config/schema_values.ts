@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { isIdName, SYMBOL_LENGTH_MAX } from '../wire/asset_id.js';
 import { parseDurationNs, parseSizeBytes, parseUtcTime, scaleDecimal } from './quantity.js';
 
 // The value formats that several keys of the configuration file share.
@@ -9,6 +10,18 @@ import { parseDurationNs, parseSizeBytes, parseUtcTime, scaleDecimal } from './q
 export const line = z
   .string()
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
+
+/**
+ * A symbol. A symbol is never `*`, because `*` means all symbols, and never `#` with a number, because such a name is a streaming ID. A
+ * symbol is never `__proto__`, because symbols are keys of objects.
+ */
+export const symbol = z
+  .string()
+  .regex(
+    new RegExp(`^(?!\\*$|__proto__$)[^\\s\\p{C},"\\\\]{1,${SYMBOL_LENGTH_MAX}}$`, 'u'),
+    `expected a symbol of 1 to ${SYMBOL_LENGTH_MAX} characters without spaces, commas, quotes and backslashes`,
+  )
+  .refine((text) => !isIdName(text), 'expected a symbol: # and a number is a streaming ID');
 
 /**
  * The labels of a host name. The last label must contain a letter, because a host name with a number at its end would be an invalid IPv4

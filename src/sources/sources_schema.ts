@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationNs, line, positiveDecimal } from '../config/schema_values.js';
+import { durationNs, line, positiveDecimal, symbol } from '../config/schema_values.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { parseDigits } from './digits.js';
 
@@ -135,7 +135,7 @@ export const sourcesSchema = z.strictObject({
       `expected at most ${SOURCES_MAX} sources`,
     ),
   assets: z
-    .record(line, asset)
+    .record(symbol, asset)
     .refine(
       (assets) => Object.keys(assets).length <= SOURCE_ASSETS_MAX,
       `expected at most ${SOURCE_ASSETS_MAX} assets`,

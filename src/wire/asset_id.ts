@@ -11,6 +11,24 @@ export const SYMBOL_LENGTH_MAX = 64;
  */
 export const SYMBOL_PATTERN = '[^\\x00-\\x20",\\\\\\x7f]+';
 
+/** The form of a streaming ID where symbols are names too, such as `#700`. No symbol has this form, so a name never means two assets. */
+const ID_NAME = /^#\d+$/;
+
+/** Returns whether a name is a streaming ID, such as `#700`. Every other name is a symbol, `700` too. */
+export function isIdName(name: string): boolean {
+  return ID_NAME.test(name);
+}
+
+/**
+ * Returns the streaming ID of an asset that is named by its symbol or as `#` and its ID.
+ * @returns `undefined` for the name of no asset
+ */
+export function namedId(name: string, idOf: (symbol: string) => number | undefined): number | undefined {
+  if (!isIdName(name)) return idOf(name);
+  const id = Number(name.slice(1));
+  return id <= UINT16_MAX ? id : undefined;
+}
+
 /**
  * Returns the known symbol that a caller probably means: `BTCUSD` for `btcusd`, `BTC/USD` or `btc-usd`.
  * @param isKnown returns whether the symbol exists and the caller may see it
@@ -20,15 +38,33 @@ export function likelySymbol(symbol: string, isKnown: (symbol: string) => boolea
   return [upper, upper.replace(/[^A-Z0-9]/g, '')].find((likely) => likely !== symbol && isKnown(likely));
 }
 
-/** Lists unknown symbols for an error. If the caller probably means known symbols, ends with a question that names these symbols. */
-export function unknownSymbols(symbols: readonly string[], isKnown: (symbol: string) => boolean): string {
-  return listUnknown(symbols.map((symbol) => ({ symbol, likely: likelySymbol(symbol, isKnown) })));
+/** The error for a streaming ID where only symbols are names. */
+export const ONLY_SYMBOLS = 'a name such as #700 is a streaming ID, and a symbol is needed here';
+
+/**
+ * Lists unknown symbols for an error. If the caller probably means known symbols, ends with a question that names these symbols.
+ * @param takesIds true where a streaming ID is a name too
+ */
+export function unknownSymbols(
+  symbols: readonly string[],
+  isKnown: (symbol: string) => boolean,
+  takesIds = false,
+): string {
+  const unknown = symbols.map((symbol) => ({ symbol, likely: likelySymbol(symbol, isKnown) }));
+  return listUnknown(unknown, takesIds);
 }
 
 /** Lists unknown symbols for an error, with the symbols that the caller probably means. */
-export function listUnknown(unknown: readonly { symbol: string; likely?: string | undefined }[]): string {
+export function listUnknown(
+  unknown: readonly { symbol: string; likely?: string | undefined }[],
+  takesIds = false,
+): string {
+  const names = unknown.map(({ symbol }) => symbol);
   const likely = new Set(unknown.map((one) => one.likely));
   likely.delete(undefined);
   const question = likely.size === 0 ? '' : `; did you mean ${[...likely].join(', ')}?`;
-  return `${unknown.map(({ symbol }) => symbol).join(', ')}${question}`;
+  const number = names.find((name) => /^\d+$/.test(name));
+  const idRemark = takesIds && number !== undefined ? `; a streaming ID is written #${number}` : '';
+  const symbolRemark = !takesIds && names.some(isIdName) ? `; ${ONLY_SYMBOLS}` : '';
+  return `${names.join(', ')}${question}${idRemark}${symbolRemark}`;
 }

@@ -27,7 +27,7 @@ function subscribe(server: ContractServer, ...args: string[]) {
 
 test('frames are printed as they come, symbols are resolved', async (t) => {
   const server = await streaming(t, [FRAME, FRAME, FRAME]);
-  const result = await subscribe(server, '--count', '2', '--channel', '1s', '--attrs', 'ms', 'EURUSD', '1');
+  const result = await subscribe(server, '--count', '2', '--channel', '1s', '--attrs', 'ms', 'EURUSD', '#1');
   t.same(result, { stdout: [FRAME, FRAME], stderr: '', exitCode: 0 });
   t.same(server.paths, ['/ws?channel=1s&addtl_attrs=ms']);
   t.match(JSON.parse(server.received[0]!), { type: 'subscribe', assets: [20, 1] });
@@ -40,7 +40,7 @@ test('a symbol that has both signature types stands for its EVM asset, unless th
     return JSON.parse(server.received.at(-1)!).assets;
   };
   t.same(await assetsFor('BTCUSD', 'DYDXUSD'), [1, 41]);
-  t.same(await assetsFor('--type', 'stark', 'BTCUSD', 'DYDXUSD', '2'), [40, 41, 2]);
+  t.same(await assetsFor('--type', 'stark', 'BTCUSD', 'DYDXUSD', '#2'), [40, 41, 2]);
   t.same(await assetsFor('--type', 'evm', 'BTCUSD'), [1]);
   t.match(await subscribe(server, '--type', 'stark', 'ETHUSD', 'BTCUSD'), {
     stderr: 'subscribe: the service has no stark asset ETHUSD\n',
@@ -53,13 +53,13 @@ test('assets that end and return are named, beside the frames', async (t) => {
   const notices = ['"ended":[1,2]', '"returned":[20]', '"ended":[1],"returned":[3]'].map((ids) => `,${ids}`);
   const taxonomy = ['', ...notices].map((ids) => `{"type":"taxonomy"${ids}}`);
   const server = await streaming(t, [...taxonomy, FRAME]);
-  t.same(await subscribe(server, '--count', '1', '1', '2', '20'), {
+  t.same(await subscribe(server, '--count', '1', '#1', '#2', '#20'), {
     stdout: [FRAME],
     stderr: [
       'subscribe: from the next frame on, IDs may mean other assets\n',
-      'subscribe: the service has no asset 1, 2 any more\n',
-      'subscribe: asset 20 is back and subscribed again\n',
-      'subscribe: the service has no asset 1 any more; asset 3 is back and subscribed again\n',
+      'subscribe: the service has no asset #1, #2 any more\n',
+      'subscribe: asset #20 is back and subscribed again\n',
+      'subscribe: the service has no asset #1 any more; asset #3 is back and subscribed again\n',
     ].join(''),
     exitCode: 0,
   });
@@ -67,7 +67,7 @@ test('assets that end and return are named, beside the frames', async (t) => {
 
 test('signed frames are decoded, and their signer checked', async (t) => {
   const server = await streaming(t, [SIGNED]);
-  const args = ['--count', '1', '--message-type', 'signed_ecdsa', '--decode', '1'];
+  const args = ['--count', '1', '--message-type', 'signed_ecdsa', '--decode', '#1'];
   const good = await subscribe(server, ...args, '--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786');
   t.equal(good.exitCode, 0);
   t.same(good.stdout, [
@@ -85,25 +85,25 @@ test('signed frames are decoded, and their signer checked', async (t) => {
   const warning =
     'recovered 0xC4A02e7D370402F4afC36032076B05e74FF81786, NOT verified: --signer names no address';
   t.equal(unnamed.stderr, `subscribe: ${warning}\n`, 'once');
-  const plain = await subscribe(server, '--count', '1', '1');
+  const plain = await subscribe(server, '--count', '1', '#1');
   t.same(plain.stdout, [SIGNED]);
 });
 
 test('whoever names a signer gets signed frames, and is told where they are not', async (t) => {
   const signer = ['--signer', '0xc4a02e7d370402f4afc36032076b05e74ff81786'];
   const server = await streaming(t, [SIGNED]);
-  t.match(await subscribe(server, '--count', '1', ...signer, '1'), {
+  t.match(await subscribe(server, '--count', '1', ...signer, '#1'), {
     stdout: [/"verdict":"verified"/],
     exitCode: 0,
   });
   t.same(server.paths, ['/ws?message_type=signed_ecdsa']);
-  const unsigned = await subscribe(await streaming(t, [FRAME, FRAME]), '--count', '2', ...signer, '1');
+  const unsigned = await subscribe(await streaming(t, [FRAME, FRAME]), '--count', '2', ...signer, '#1');
   t.same(unsigned, {
     stdout: [FRAME, FRAME],
     stderr: 'subscribe: frames come without a signature to check\n',
     exitCode: 1,
   });
-  t.match(await subscribe(server, '--decode', '--message-type', 'unsigned', '1'), {
+  t.match(await subscribe(server, '--decode', '--message-type', 'unsigned', '#1'), {
     stderr: 'subscribe: frames of --message-type unsigned have no signature to check\n',
     exitCode: 1,
   });
@@ -115,24 +115,24 @@ test('unknown assets and refusals are one clear line', async (t) => {
     stderr: 'subscribe: the service has no asset NOUSD\n',
     exitCode: 1,
   });
-  t.match(await subscribe(server, '77'), { stderr: 'subscribe: unknown assets: 77\n', exitCode: 1 });
+  t.match(await subscribe(server, '#77'), { stderr: 'subscribe: unknown assets: 77\n', exitCode: 1 });
   const wrong = (asset: string) =>
     runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', 'wrong', asset]);
   const refusal =
     /^subscribe: --token stands in the list of processes, .+\nsubscribe: \S+: the service does not know this token \(401\)\n$/;
-  t.match(await wrong('1'), { stderr: refusal, exitCode: 1 });
+  t.match(await wrong('#1'), { stderr: refusal, exitCode: 1 });
   t.match(await wrong('BTCUSD'), { stderr: refusal, exitCode: 1 });
-  t.equal((await subscribe(server, '--count', '0', '1')).exitCode, 1);
-  t.equal((await subscribe(server, '--channel', '2s', '1')).exitCode, 1);
+  t.equal((await subscribe(server, '--count', '0', '#1')).exitCode, 1);
+  t.equal((await subscribe(server, '--channel', '2s', '#1')).exitCode, 1);
   await server.close();
   t.match((await subscribe(server, 'BTCUSD')).stderr, /^subscribe: http:\S+taxonomy: .+\n$/);
-  t.match((await subscribe(server, '1')).stderr, /ECONNREFUSED/);
+  t.match((await subscribe(server, '#1')).stderr, /ECONNREFUSED/);
 });
 
 test('a signal ends it with what it has', async (t) => {
   const server = await streaming(t, [FRAME]);
   const before = process.listenerCount('SIGTERM');
-  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '1'], {
+  const running = runCommand(registerSubscribe, ['subscribe', '--url', server.url, '#1'], {
     onStdout: (stdout) => stdout.once('data', () => process.emit('SIGTERM')),
   });
   t.match(await running, { stdout: [FRAME], stderr: '', exitCode: 0 });
@@ -149,7 +149,7 @@ test('a gap that a lost connection left is named', async (t) => {
       socket.send(FRAME.replace('"ts":1757', `"ts":${1756 + connections}`));
       if (connections === 1) setImmediate(() => socket.terminate());
     });
-  const { stderr, exitCode } = await subscribe(server, '--count', '2', '1');
+  const { stderr, exitCode } = await subscribe(server, '--count', '2', '#1');
   t.match(stderr, /gap: prices from 2025-09-10T22:24:40\.505451011Z to 2025-09-22T\S+Z may be missing\n$/);
   t.equal(exitCode, 0);
 });

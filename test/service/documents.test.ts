@@ -169,7 +169,7 @@ test('a running service says what its documents say', async (t) => {
   });
 
   await t.test('a stream of events', async (t) => {
-    const response = await fetch(`${service.url}/v1/stream?assets=BTCUSD,3&channel=10ms`, {
+    const response = await fetch(`${service.url}/v1/stream?assets=BTCUSD,%233&channel=10ms`, {
       headers: { Authorization: `Basic ${TOKEN}` },
     });
     t.equal(response.status, 200);

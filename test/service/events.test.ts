@@ -76,7 +76,7 @@ test('events have the frames of /ws, by symbol or ID', async (t) => {
   t.teardown(() => service.stop());
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(65_000) }, { symbol: 'ETHUSD', price: units(3_000) });
-  const plain = await EventReader.open(service, '?assets=BTCUSD,2');
+  const plain = await EventReader.open(service, '?assets=BTCUSD,%232');
   const { headers } = plain.response;
   t.same(
     ['content-type', 'cache-control', 'x-accel-buffering'].map((name) => headers.get(name)),
@@ -91,7 +91,7 @@ test('events have the frames of /ws, by symbol or ID', async (t) => {
   await eventually(() => plain.events.length > 1);
   t.match(plain.events[1]?.data['a'], [{ id: 1, v: String(units(65_001)) }]);
   for (const attributes of ['', '&addtl_attrs=ms']) {
-    const query = `?assets=1&channel=10ms&message_type=signed_ecdsa${attributes}`;
+    const query = `?assets=%231&channel=10ms&message_type=signed_ecdsa${attributes}`;
     const signed = await EventReader.open(service, query);
     await eventually(() => signed.events.length > 1);
     const { event, id, data } = signed.events[0]!;
@@ -112,21 +112,22 @@ test('requests that cannot be answered name the cause', async (t) => {
   const refused: readonly (readonly [query: string, token: string, status: number, error: RegExp])[] = [
     ['', 'few', 400, /assets is missing/],
     ['?assets=', 'few', 400, /assets has an empty element/],
-    ['?assets=ETHUSD,NOPE,70000', 'few', 400, /NOPE, 70000/],
-    ['?assets=BTCUSD,2', 'few', 400, /: BTCUSD$/],
-    ['?assets=2&channel=2s', 'few', 400, /channel/],
-    ['?assets=2&encoding=binary', 'few', 400, /encoding/],
-    ['?assets=2', 'rests', 403, /scope/],
-    ['?assets=2', 'nobody', 401, /token/],
+    ['?assets=ETHUSD,NOPE,%2370000', 'few', 400, /NOPE, #70000/],
+    ['?assets=2', 'few', 400, /: 2; a streaming ID is written #2$/],
+    ['?assets=BTCUSD,%232', 'few', 400, /: BTCUSD$/],
+    ['?assets=%232&channel=2s', 'few', 400, /channel/],
+    ['?assets=%232&encoding=binary', 'few', 400, /encoding/],
+    ['?assets=%232', 'rests', 403, /scope/],
+    ['?assets=%232', 'nobody', 401, /token/],
   ];
   for (const [query, token, status, error] of refused) {
     const { response } = await EventReader.open(service, query, token);
     const body = (await response.json()) as { error: string };
     t.same([response.status, error.test(body.error)], [status, true], `${query}: ${body.error}`);
   }
-  const open = await EventReader.open(service, '?assets=2', 'few');
+  const open = await EventReader.open(service, '?assets=%232', 'few');
   t.equal(open.response.status, 200);
-  const second = await EventReader.open(service, '?assets=2', 'few');
+  const second = await EventReader.open(service, '?assets=%232', 'few');
   t.equal(second.response.status, 429, 'connections_per_token');
   open.close();
 });
@@ -137,7 +138,7 @@ test('other methods than GET are answered 405, and a body 400', async (t) => {
   const answers = [];
   for (const [method, body] of [['POST'], ['HEAD'], ['DELETE'], ['OPTIONS'], ['POST', '{}']] as const) {
     const init = { method, headers: { Authorization: `Basic ${TOKEN}` }, ...(body && { body }) };
-    const { status, headers } = await fetch(`${service.url}/v1/stream?assets=2`, init);
+    const { status, headers } = await fetch(`${service.url}/v1/stream?assets=%232`, init);
     answers.push([status, headers.get('allow')]);
   }
   t.same(answers, [
@@ -151,7 +152,7 @@ test('other methods than GET are answered 405, and a body 400', async (t) => {
 
 test('a stream ends with an event when the service stops', async (t) => {
   const service = await startTestService({ assets: ASSETS });
-  const reader = await EventReader.open(service, '?assets=1');
+  const reader = await EventReader.open(service, '?assets=%231');
   await eventually(() => reader.comments > 0);
   await service.stop();
   await eventually(() => reader.isOver);
@@ -163,8 +164,8 @@ test('a reload that revokes the token ends its stream with 4401, and no other', 
   const service = await startTestService({ assets: ASSETS, tokens: [token('gone'), token('stays')] });
   t.teardown(() => service.stop());
   const [gone, stays] = [
-    await EventReader.open(service, '?assets=1', 'gone'),
-    await EventReader.open(service, '?assets=1', 'stays'),
+    await EventReader.open(service, '?assets=%231', 'gone'),
+    await EventReader.open(service, '?assets=%231', 'stays'),
   ];
   service.reconfigure({ assets: ASSETS, tokens: [token('stays')] });
   await eventually(() => gone.isOver);

@@ -23,7 +23,7 @@ test('a slow reader leaves frames out, and receives the newest prices when it re
   socket.on('data', (bytes) => {
     text += bytes.toString('latin1');
   });
-  const ids = assets.map(({ id }) => id).join(',');
+  const ids = assets.map(({ id }) => `%23${id}`).join(',');
   socket.write(
     `GET /v1/stream?channel=10ms&assets=${ids} HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`,
   );

@@ -15,7 +15,7 @@ import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
 import type { RecoverAddress } from '../verify/evm_signatures.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
 import { verifyAggregate } from '../verify/verify_aggregate.js';
-import { requireSymbols } from './symbol_table.js';
+import { bySymbol, requireSymbol, requireSymbols } from './symbol_table.js';
 import { type MarketStatusName, Tick } from './tick.js';
 
 /** The choice between the two assets that share a symbol. */
@@ -139,6 +139,7 @@ export function keptPriceOf(
 
 /** Reads candles: see `Client.candles`. */
 export async function candles(service: RestService, symbol: string, query: CandleQuery): Promise<Candle[]> {
+  requireSymbol(symbol);
   const { resolution, from, to, signatureType } = query;
   const parameters = {
     symbol,
@@ -163,6 +164,7 @@ export async function marketStatus(
   symbol: string,
   { signatureType }: AssetQuery,
 ): Promise<MarketHours> {
+  requireSymbol(symbol);
   const path = pathOf(REST_PATHS.marketStatus, { asset_id: symbol, signature_type: signatureType });
   const data = (await service.getData(path)) as Record<string, { readonly price: string } | undefined>;
   const numberOf = (suffix: string) => Number(data[symbol + suffix]?.price);
@@ -196,7 +198,7 @@ async function aggregates(
     const age: Check = { name: 'age', status: 'failed', reason: 'signed after the requested time' };
     throw new UnverifiedError(service.url, [symbol], [...price.checks, age]);
   });
-  return Object.fromEntries(prices);
+  return bySymbol(prices);
 }
 
 function priceOf(

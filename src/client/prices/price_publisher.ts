@@ -5,6 +5,7 @@ import { createPriceSigner, type PriceSigner, type PriceUpdate, parseSecretKey }
 import { parseDecimalPrice } from '../verify/decimal_price.js';
 import type { ClientContext } from './client_context.js';
 import { Publisher, type PublishResult } from './publisher.js';
+import { bySymbol } from './symbol_table.js';
 
 /** The publisher's key and the settings of publishing. */
 export interface PublishOptions {
@@ -96,7 +97,7 @@ export class PricePublisher {
       publisher === undefined
         ? { status: 'failed', reason: problem ?? 'there is no connection' }
         : await publisher.publish(this.#sign(scaled));
-    return Object.fromEntries(scaled.map(([symbol]) => [symbol, verdictOf(result, symbol)]));
+    return bySymbol(scaled.map(([symbol]) => [symbol, verdictOf(result, symbol)]));
   }
 
   /** Ends the connections permanently, and resolves when they are closed. Unanswered messages fail. */
@@ -152,7 +153,7 @@ function verdictOf(
 ): PublishVerdict {
   if (result.status === 'failed') return { status: 'failed', reason: result.reason };
   if (result.status === 'sent') return { status: 'failed', reason: 'no answer was asked for' };
-  const reason = result.rejected[symbol];
+  const reason = Object.hasOwn(result.rejected, symbol) ? result.rejected[symbol] : undefined;
   if (reason !== undefined) return { status: 'rejected', reason };
   if (result.accepted.includes(symbol)) return { status: 'accepted' };
   return { status: 'failed', reason: 'the answer does not name it' };

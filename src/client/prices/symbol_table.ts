@@ -1,3 +1,4 @@
+import { isIdName, ONLY_SYMBOLS } from '../../wire/asset_id.js';
 import { isRateLimited, RefusedError, type TicksealError } from '../connect/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { RestService } from '../connect/rest_service.js';
@@ -24,10 +25,27 @@ export interface SymbolTableEvents {
 /**
  * @throws TypeError unless `symbols` is a list of texts. A single text is refused because it would count as a list of its
  * letters.
+ * @throws RangeError for a streaming ID
  */
 export function requireSymbols(symbols: readonly string[]): void {
-  if (!Array.isArray(symbols) || symbols.some((symbol) => typeof symbol !== 'string'))
-    throw new TypeError('symbols must be a list of symbols');
+  if (!Array.isArray(symbols)) throw new TypeError('symbols must be a list of symbols');
+  for (const symbol of symbols) requireSymbol(symbol);
+}
+
+/**
+ * @throws TypeError unless `symbol` is a text
+ * @throws RangeError for a streaming ID
+ */
+export function requireSymbol(symbol: string): void {
+  if (typeof symbol !== 'string') throw new TypeError('symbols must be a list of symbols');
+  if (isIdName(symbol)) throw new RangeError(`symbols: ${symbol}: ${ONLY_SYMBOLS}`);
+}
+
+/** Returns values by symbol. Without a prototype, so `constructor` and `__proto__` are symbols like all others. */
+export function bySymbol<T>(entries: Iterable<readonly [symbol: string, value: T]>): Record<string, T> {
+  const values: Record<string, T> = Object.create(null);
+  for (const [symbol, value] of entries) values[symbol] = value;
+  return values;
 }
 
 /** The symbols of the streaming IDs at a service. The table is kept current. */

@@ -1,6 +1,7 @@
 import { RefusedError, TicksealError, UnverifiedError } from '../connect/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { AggregatePrice } from '../prices/market_data.js';
+import { bySymbol } from '../prices/symbol_table.js';
 import type { OperatorClient, QuorumRules } from './quorum_options.js';
 import { type NoQuorumEvent, QuorumTick } from './quorum_tick.js';
 import {
@@ -75,7 +76,7 @@ export async function askOperators<O extends OperatorClient>(
   const lacking = counted.filter((one): one is NoQuorumEvent => !(one instanceof QuorumTick));
   for (const event of lacking) onNoQuorum(event);
   if (ticks.length === 0 && lacking.length > 0) throw new NoQuorumError(lacking);
-  return Object.fromEntries(ticks.map((tick) => [tick.symbol, tick]));
+  return bySymbol(ticks.map((tick) => [tick.symbol, tick]));
 
   function count(): (QuorumTick | NoQuorumEvent)[] {
     const time = asked.time();

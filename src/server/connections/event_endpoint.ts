@@ -1,7 +1,7 @@
 import type { Clock } from '../../model/time.js';
 import { StreamSession } from '../../stream/group.js';
 import { parseStreamOptions } from '../../stream/stream_options.js';
-import { unknownSymbols } from '../../wire/asset_id.js';
+import { namedId, unknownSymbols } from '../../wire/asset_id.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
 import { failure, type RestResponse } from '../http/rest_exchange.js';
@@ -36,6 +36,7 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
         const names = unknownSymbols(
           unknown.map(([name]) => name),
           (symbol) => isVisible(options.idOf(symbol)),
+          true,
         );
         return failure(400, `assets names unknown assets, or assets that the token does not cover: ${names}`);
       }
@@ -69,7 +70,5 @@ function readAssets(
   if (text === undefined) return failure(400, 'assets is missing');
   const names = text.split(',').map((name) => name.trim());
   if (names.includes('')) return failure(400, 'assets has an empty element');
-  return new Map(names.map((name) => [name, idOf(name) ?? (DIGITS.test(name) ? Number(name) : undefined)]));
+  return new Map(names.map((name) => [name, namedId(name, idOf)]));
 }
-
-const DIGITS = /^\d{1,5}$/;

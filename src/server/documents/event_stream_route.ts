@@ -13,7 +13,7 @@ export const EVENT_STREAM_ROUTE: DescribedRoute = {
   parameters: {
     assets: {
       description:
-        'Comma-separated list of symbols and streaming IDs, at most `limits.subscriptions_per_connection` of them',
+        'Comma-separated list of symbols, and of streaming IDs such as `#2`, at most `limits.subscriptions_per_connection` of them',
       required: true,
       schema: z.string().regex(/^[^,]+(?:,[^,]+)*$/),
     },
