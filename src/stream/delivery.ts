@@ -154,17 +154,14 @@ export class Delivery {
 
   /** Makes a group's frame. @returns a view that the next call overwrites; `undefined` when the group has no changes */
   #unsignedFrame(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): Buffer | undefined {
-    const { era, keptFrame, options } = group;
-    const assets = keptFrame === undefined ? group.dueAssets(this.#options.table) : [];
-    if (keptFrame === undefined && assets.length === 0) return undefined;
+    const { era, options } = group;
+    const assets = group.dueAssets(this.#options.table);
+    if (assets.length === 0) return undefined;
     const statuses = this.#statuses(options, nowNs);
     const timestampNs = times.get(era) ?? era.next(nowNs);
     times.set(era, timestampNs);
-    const frame = keptFrame
-      ? keptFrame.at(timestampNs, statuses)
-      : this.#encoder.unsignedFrame(assets, timestampNs, statuses, options.quality);
-    if (frame !== undefined) group.lastTimestampNs = timestampNs;
-    return frame;
+    group.lastTimestampNs = timestampNs;
+    return this.#encoder.unsignedFrame(assets, timestampNs, statuses, options.quality);
   }
 
   /**

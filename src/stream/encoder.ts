@@ -34,10 +34,10 @@ const MASK_AT = VERSIONED_AT['attribute mask'];
 /** The largest size of a head; the longest taxonomy ID and timestamp give 62 bytes. */
 const UNSIGNED_HEAD_BYTES_MAX = 80;
 /** The largest size of an element; the longest ID, price and status give 66 bytes. */
-export const UNSIGNED_ELEMENT_BYTES_MAX = 72;
+const UNSIGNED_ELEMENT_BYTES_MAX = 72;
 /** The bracket that opens the array. Every element begins with a comma, and this bracket replaces the first comma. */
-export const OPENING_BRACKET = '['.charCodeAt(0);
-export const UNSIGNED_TAIL = ']}';
+const OPENING_BRACKET = '['.charCodeAt(0);
+const UNSIGNED_TAIL = ']}';
 
 const [UNSIGNED] = MESSAGE_TYPES;
 const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
@@ -226,21 +226,16 @@ export class FrameEncoder {
 }
 
 /** Returns the part of an `unsigned` frame before its array. */
-export function unsignedHead(taxonomyId: number, timestampNs: TimeNs | string): string {
+function unsignedHead(taxonomyId: number, timestampNs: TimeNs): string {
   return `${UNSIGNED_HEAD}${taxonomyId},"ts":${timestampNs},"a":`;
 }
 
 /**
  * Returns an asset's element of an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` for an element without a status
  */
-export function unsignedElement(table: PriceTable, asset: AssetIndex, status: number): string {
+function unsignedElement(table: PriceTable, asset: AssetIndex, status: number): string {
   if (status === NO_SCHEDULE) return table.closedTexts[asset] || table.closedText(asset);
   return (table.openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
-}
-
-/** Returns the number of bytes after a price's digits in {@link unsignedElement}. */
-export function bytesAfterDigits(status: number): number {
-  return status === NO_SCHEDULE ? '"}'.length : '"'.length + STATUS_TEXTS[status]!.length;
 }
 
 const COPIED_RUN_MIN = 3;

@@ -6,7 +6,6 @@ import { Delivery, type DeliveryCounters, type DeliveryOptions } from './deliver
 import type { Group, StreamSession } from './group.js';
 import { GroupIndex } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
-import { KeptFrame } from './kept_frame.js';
 import { nextTryNs } from './pace.js';
 import type { StreamRights } from './reader_session.js';
 import {
@@ -54,8 +53,7 @@ export class StreamEngine extends Subscriptions<
   readonly #ended = new Map<StreamSession, ReadonlyMap<AssetIndex, number>>();
 
   constructor(options: StreamEngineOptions) {
-    const { table, taxonomyId } = options;
-    const groups = new GroupIndex(options.newTopic, (assets) => new KeptFrame(table, taxonomyId, assets));
+    const groups = new GroupIndex(options.newTopic);
     super(options, groups, { read: readRequest, errorText });
     this.#groups = groups;
     this.#options = options;

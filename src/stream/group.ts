@@ -4,7 +4,6 @@ import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CHANNEL_INTERVALS_MS } from '../wire/stream.js';
 import { type AssetSet, NO_ASSETS } from './asset_set.js';
 import { FrameBudgets, signedFrameCost } from './frame_budgets.js';
-import type { KeptFrame } from './kept_frame.js';
 import type { PriceTable } from './price_table.js';
 import { ReaderGroup } from './reader_group.js';
 import { ReaderSession, type ReaderTerms, type StreamConnection } from './reader_session.js';
@@ -36,8 +35,6 @@ export class Group extends ReaderGroup<StreamSession> {
   readonly intervalMs: number | undefined;
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** The frame that is kept between ticks. Only `unsigned` fixed channels without `quality` have one, and only while memory is free. */
-  keptFrame: KeptFrame | undefined;
 
   constructor(
     key: string,

@@ -3,12 +3,9 @@ import type { AssetIndex } from '../model/asset.js';
 import { type AssetSet, isSameSet } from './asset_set.js';
 import type { StreamSession } from './group.js';
 import { Group } from './group.js';
-import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
 import { optionsKey, type StreamQuery } from './stream_options.js';
 
-/** The largest total memory of kept frames. Above it, a group makes each frame from the beginning. */
-const KEPT_BYTES_MAX = 64 * 1024 * 1024;
 /** The suffix of a key; repeated once for each earlier group with the same key. */
 const SAME_HASH = '+';
 const NO_GROUPS: ReadonlySet<Group> = new Set();
@@ -19,17 +16,11 @@ export class GroupIndex {
   readonly #byInterval = new Map<number, Set<Group>>();
   /** `real_time` groups by asset index. */
   readonly #realTimeByAsset: Set<Group>[] = [];
-  #keptBytes = 0;
   readonly #newTopic: () => number;
-  readonly #makeFrame: (assets: readonly AssetIndex[]) => KeptFrame;
 
-  /**
-   * @param newTopic `FanOut.newTopic`
-   * @param makeFrame makes the frame that a group keeps between ticks
-   */
-  constructor(newTopic: () => number, makeFrame: (assets: readonly AssetIndex[]) => KeptFrame) {
+  /** @param newTopic `FanOut.newTopic` */
+  constructor(newTopic: () => number) {
     this.#newTopic = newTopic;
-    this.#makeFrame = makeFrame;
   }
 
   get size(): number {
@@ -65,7 +56,6 @@ export class GroupIndex {
     }
     const group = new Group(key, this.#newTopic(), sequence, options, era, set);
     this.#byKey.set(key, group);
-    this.#keepFrame(group);
     if (group.intervalMs !== undefined) addTo(this.#byInterval, group.intervalMs, group);
     else this.#addRealTime(group);
     return group;
@@ -73,7 +63,6 @@ export class GroupIndex {
 
   remove(group: Group): void {
     this.#byKey.delete(group.key);
-    if (group.keptFrame !== undefined) this.#keptBytes -= keptFrameBytes(group.assets.length);
     if (group.intervalMs !== undefined) deleteFrom(this.#byInterval, group.intervalMs, group);
     else this.#removeRealTime(group);
   }
@@ -88,14 +77,5 @@ export class GroupIndex {
 
   #removeRealTime(group: Group): void {
     for (const index of group.assets) this.#realTimeByAsset[index]!.delete(group);
-  }
-
-  #keepFrame(group: Group): void {
-    const { messageType, quality } = group.options;
-    if (group.intervalMs === undefined || messageType !== 'unsigned' || quality) return;
-    const bytes = keptFrameBytes(group.assets.length);
-    if (this.#keptBytes + bytes > KEPT_BYTES_MAX) return;
-    this.#keptBytes += bytes;
-    group.keptFrame = this.#makeFrame(group.assets);
   }
 }

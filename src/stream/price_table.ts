@@ -28,8 +28,6 @@ export class PriceTable {
   hexEntries = new Uint16Array(0);
   /** The flag 1 for each asset with an outdated entry. A caller must {@link encode} such an asset before reading its entry. */
   stale = new Uint8Array(0);
-  /** The {@link digits} of each asset; empty until first used. */
-  readonly digitTexts: string[] = [];
   /** The {@link openText} of each asset; empty until first used. */
   readonly openTexts: string[] = [];
   /**
@@ -100,33 +98,21 @@ export class PriceTable {
     this.stale[index] = 0;
   }
 
-  /** Returns the price of an asset in decimal digits. The asset must have a price. */
-  digits(index: AssetIndex): string {
-    const text = String(this.#prices[index]);
-    this.digitTexts[index] = text;
-    return text;
-  }
-
   /** Returns `,{"id":1,"v":"123"` for an asset with a price, for frames with a market status after it. */
   openText(index: AssetIndex): string {
-    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#digitsOf(index)}"`);
+    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"`);
     this.openTexts[index] = text;
     return text;
   }
 
   /** Returns `,{"id":1,"v":"123"}` for an asset with a price. */
   closedText(index: AssetIndex): string {
-    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#digitsOf(index)}"}`);
+    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"}`);
     this.closedTexts[index] = text;
     return text;
   }
 
-  #digitsOf(index: AssetIndex): string {
-    return this.digitTexts[index] || this.digits(index);
-  }
-
   #forgetTexts(index: AssetIndex): void {
-    this.digitTexts[index] = '';
     this.openTexts[index] = '';
     this.closedTexts[index] = '';
   }
