@@ -7,13 +7,20 @@ export interface Close {
   readonly reconnect: boolean;
 }
 
+export const SHUTTING_DOWN = {
+  code: 1001,
+  reason: 'the service is shutting down',
+  reconnect: true,
+} as const satisfies Close;
+export const TOKEN_REVOKED = {
+  code: 4401,
+  reason: 'the access token was revoked',
+  reconnect: false,
+} as const satisfies Close;
+
 /** The ways in which the service closes WebSockets. If two ways have the same code, the reason distinguishes them. */
 export const CLOSES = {
-  shuttingDown: {
-    code: 1001,
-    reason: 'the service is shutting down',
-    reconnect: true,
-  },
+  shuttingDown: SHUTTING_DOWN,
   binaryMessage: {
     code: 1003,
     reason: 'binary messages are not accepted',
@@ -59,11 +66,7 @@ export const CLOSES = {
     reason: 'too slow',
     reconnect: true,
   },
-  tokenRevoked: {
-    code: 4401,
-    reason: 'the access token was revoked',
-    reconnect: false,
-  },
+  tokenRevoked: TOKEN_REVOKED,
   keyRemoved: {
     code: 4401,
     reason: 'the publisher key is no longer on the allow-list',
@@ -117,12 +120,13 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
 /** The code with which a client closes a connection. */
 export const CLIENT_CLOSE_CODE = 1000;
 
+/** A part of each reason for which a client should connect again after 1008. A client loads this pattern instead of all reasons. */
+const RETRIED_POLICY = /more than|empty frames|idle timeout|do not answer/;
+
 /**
  * Returns whether a client should connect again after a close. Returns true for codes that the service does not send.
  * @param reason the reason of the close frame, or a text that contains the reason
  */
 export function mayReconnect(code: number, reason: string): boolean {
-  const closes = Object.values<Close>(CLOSES).filter((close) => close.code === code);
-  const close = closes.find((one) => reason.includes(one.reason));
-  return close?.reconnect ?? closes.every(({ reconnect }) => reconnect);
+  return code === 1008 ? RETRIED_POLICY.test(reason) : code !== 1003 && code !== TOKEN_REVOKED.code;
 }

@@ -1,4 +1,4 @@
-import { CLIENT_CLOSE_CODE, CLOSES, mayReconnect } from '../../wire/close_codes.js';
+import { CLIENT_CLOSE_CODE, mayReconnect, SHUTTING_DOWN, TOKEN_REVOKED } from '../../wire/close_codes.js';
 import { PING_TYPE } from '../../wire/stream.js';
 import { type Credentials, type Login, tokenLogin } from './credentials.js';
 import { Liveness, type Schedule } from './liveness.js';
@@ -224,7 +224,7 @@ export class ReconnectingSocket {
   }
 
   #closed(code: number, reason: string, httpStatus?: number): void {
-    const isReplaced = this.#isGood && code === CLOSES.shuttingDown.code;
+    const isReplaced = this.#isGood && code === SHUTTING_DOWN.code;
     this.#isOpen = false;
     this.#isGood = false;
     this.#socket = undefined;
@@ -245,7 +245,7 @@ export class ReconnectingSocket {
 
   /** Returns whether another attempt may succeed. After a refused token, a new token may be accepted. */
   #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
-    const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
+    const isRevoked = code === TOKEN_REVOKED.code && reason.includes(TOKEN_REVOKED.reason);
     if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();
     const isRefused = httpStatus !== undefined && httpStatus < 500 && !PASSING_STATUSES.has(httpStatus);
     return !isRefused && mayReconnect(code, reason);

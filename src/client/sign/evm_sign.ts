@@ -1,11 +1,9 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import * as secp256k1 from '@noble/secp256k1';
 import type { EvmSignature } from '../verify/evm_signatures.js';
+import { hmacSha256 } from '../verify/hmac_sha256.js';
 
-// The library contains no hash functions. Only signing needs hash functions, so they are set here once for the whole program.
-secp256k1.hashes.sha256 = sha256;
-secp256k1.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
+// The library contains no hash functions. Only the nonces need one, so it is set here once for the whole program.
+secp256k1.hashes.hmacSha256 = hmacSha256 as typeof secp256k1.hashes.hmacSha256;
 
 /** Signs a 32-byte digest with an RFC 6979 nonce. The `s` of the signature is low. */
 export function signDigest(digest: Uint8Array, secretKey: Uint8Array): EvmSignature {

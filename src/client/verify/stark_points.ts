@@ -1,3 +1,5 @@
+import { inverse, reduce } from './modular_inverse.js';
+
 // Arithmetic on the Stark curve, y^2 = x^3 + x + b. The group of the curve has prime order. Points are homogeneous (x/z,
 // y/z), and the same formula adds any two points: Algorithm 1 of Renes, Costello, Batina, "Complete addition formulas for
 // prime order elliptic curves" (2015). Coordinates may be negative between steps, because `%` keeps the sign.
@@ -86,27 +88,6 @@ export function isSumWithMultiple(sum: Sum, x: bigint, scalar: bigint, r: bigint
   const half = (x1 + x2) * (product + 1n) + 2n * B;
   const last = (product - 1n) ** 2n - 4n * B * (x1 + x2);
   return (difference * difference * r * r - 2n * half * r + last) % FIELD_PRIME === 0n;
-}
-
-/** Returns `value` in 0 .. modulus-1. */
-export function reduce(value: bigint, modulus: bigint): bigint {
-  const rest = value % modulus;
-  return rest < 0n ? rest + modulus : rest;
-}
-
-/**
- * Returns the inverse of `value` by Euclid's algorithm. `value` is not a multiple of the prime `modulus`. The time depends on
- * the value.
- */
-export function inverse(value: bigint, modulus: bigint): bigint {
-  let [a, b] = [reduce(value, modulus), modulus];
-  let [u, v] = [1n, 0n];
-  while (a !== 1n) {
-    const quotient = b / a;
-    [a, b] = [b - quotient * a, a];
-    [u, v] = [v - quotient * u, u];
-  }
-  return reduce(u, modulus);
 }
 
 /**

@@ -1,8 +1,9 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { randomBytes } from '@noble/hashes/utils.js';
 import { bytesInteger, concatBytes, integerBytes } from './bytes.js';
-import { FIELD_PRIME, GENERATOR, GROUP_ORDER, inverse, isSumWithMultiple, Sum } from './stark_points.js';
+import { hmacSha256 } from './hmac_sha256.js';
+import { inverse } from './modular_inverse.js';
+import { FIELD_PRIME, GENERATOR, GROUP_ORDER, isSumWithMultiple, Sum } from './stark_points.js';
+
+declare const crypto: { getRandomValues(bytes: Uint8Array): Uint8Array };
 
 /** A Stark-curve ECDSA signature. The number `s` may be high, unlike on secp256k1. */
 export interface StarkSignature {
@@ -66,7 +67,7 @@ function multipleOfGenerator(scalar: bigint): bigint {
 
 /** Returns the inverse modulo n. The time depends on a random multiple of the secret instead of the secret. */
 function blindInverse(secret: bigint): bigint {
-  const factor = (bytesInteger(randomBytes(32)) % (GROUP_ORDER - 1n)) + 1n;
+  const factor = (bytesInteger(crypto.getRandomValues(new Uint8Array(32))) % (GROUP_ORDER - 1n)) + 1n;
   return (inverse(secret * factor, GROUP_ORDER) * factor) % GROUP_ORDER;
 }
 
@@ -76,13 +77,13 @@ function* noncesOf(msgHash: bigint, key: bigint): Generator<bigint, never> {
   let k: Uint8Array = new Uint8Array(32);
   let v: Uint8Array = new Uint8Array(32).fill(1);
   const mix = (...tail: Uint8Array[]): void => {
-    k = hmac(sha256, k, concatBytes(v, ...tail));
-    v = hmac(sha256, k, v);
+    k = hmacSha256(k, concatBytes(v, ...tail));
+    v = hmacSha256(k, v);
   };
   mix(Uint8Array.of(0), seed);
   mix(Uint8Array.of(1), seed);
   for (;;) {
-    v = hmac(sha256, k, v);
+    v = hmacSha256(k, v);
     const nonce = truncate(v);
     if (nonce > 0n && nonce < GROUP_ORDER) yield nonce;
     mix(Uint8Array.of(0));

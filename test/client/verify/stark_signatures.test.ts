@@ -2,8 +2,9 @@ import * as scure from '@scure/starknet';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { integerBytes } from '../../../src/client/verify/bytes.js';
+import { inverse } from '../../../src/client/verify/modular_inverse.js';
 import { pedersenHash } from '../../../src/client/verify/stark_pedersen.js';
-import { FIELD_PRIME, GROUP_ORDER, inverse } from '../../../src/client/verify/stark_points.js';
+import { FIELD_PRIME, GROUP_ORDER } from '../../../src/client/verify/stark_points.js';
 import { starkPublicX, starkSign, starkVerify } from '../../../src/client/verify/stark_signatures.js';
 
 // Tests of the client's Stark curve. @scure/starknet is the reference.
