@@ -4,9 +4,6 @@ import { type EvmSigner, evmSigner } from './evm_signers.js';
 import { secp256k1 } from './secp256k1/secp256k1.js';
 import type { SignatureVerdict } from './verdict.js';
 import { BATCH_MAX, EcdsaBatch } from './wasm/ecdsa_batch.js';
-import type { DigitBits } from './wasm/secp256k1_tables.js';
-
-export type { DigitBits } from './wasm/secp256k1_tables.js';
 
 /** A publisher's EVM signature that must be verified. The caller has recomputed the message hash. */
 export interface EvmVerifyJob {
@@ -19,7 +16,7 @@ export interface EvmVerifyJob {
   readonly address: Uint8Array;
 }
 
-/** The largest number of signers with a table. All tables with digits of 8 bits take 19 MB of memory, with digits of 10 bits 62 MB. */
+/** The largest number of signers with a table. All tables take 19 MB of memory. */
 const KEYS_MAX = 64;
 // A batch has room for one signature of each signer that has a table.
 assert.equal(KEYS_MAX, BATCH_MAX);
@@ -28,8 +25,7 @@ assert.equal(KEYS_MAX, BATCH_MAX);
  * The number of single signatures after which a signer gets a table. Without a native library, the verification of a single signature
  * takes as long as making a table.
  */
-const SIGNATURES_BEFORE_TABLE: Readonly<Record<DigitBits, number>> =
-  secp256k1.implementation === 'noble' ? { 8: 1, 10: 2 } : { 8: 100, 10: 200 };
+const SIGNATURES_BEFORE_TABLE = secp256k1.implementation === 'noble' ? 1 : 100;
 
 /** The number of later signatures after which an idle signer may lose its table. This number is larger than a batch. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
@@ -47,15 +43,8 @@ export class EvmVerifier {
   readonly #tables: KeyTable[] = [];
   readonly #keys = new Map<EvmSigner, number>();
   readonly #signatures = new WeakMap<EvmSigner, number>();
-  readonly #batch: EcdsaBatch;
-  readonly #signaturesBeforeTable: number;
+  readonly #batch = new EcdsaBatch(KEYS_MAX);
   #seen = 0;
-
-  /** @param digitBits 10 for a thread that only verifies, and verifies many signatures of few signers */
-  constructor(digitBits: DigitBits = 8) {
-    this.#batch = new EcdsaBatch(KEYS_MAX, digitBits);
-    this.#signaturesBeforeTable = SIGNATURES_BEFORE_TABLE[digitBits];
-  }
 
   verify(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] {
     // The batch may still have signatures from the last call, after an exception.
@@ -95,7 +84,7 @@ export class EvmVerifier {
     if (key === undefined) {
       const signatures = (this.#signatures.get(signer) ?? 0) + 1;
       this.#signatures.set(signer, signatures);
-      if (signatures < this.#signaturesBeforeTable) return undefined;
+      if (signatures < SIGNATURES_BEFORE_TABLE) return undefined;
       key = this.#giveTable(signer);
       if (key === undefined) return undefined;
     }

@@ -20,9 +20,9 @@ export interface Signed extends Signature {
 }
 
 /** Verifies signatures in a single batch that knows all keys. */
-export function verify(signatures: readonly Signed[], by: EcdsaBatch = batch): boolean[] {
-  for (const { key, digest, rs, recovery } of signatures) by.add(key, digest, rs, recovery);
-  return by.verify();
+export function verify(signatures: readonly Signed[]): boolean[] {
+  for (const { key, digest, rs, recovery } of signatures) batch.add(key, digest, rs, recovery);
+  return batch.verify();
 }
 
 /** Returns whether recovering the key gives the expected key. */

@@ -1,4 +1,4 @@
-import { type DigitBits, EvmVerifier, type EvmVerifyJob } from '../evm_verifier.js';
+import { EvmVerifier, type EvmVerifyJob } from '../evm_verifier.js';
 import { KECCAK256_BYTES } from '../keccak.js';
 import { secp256k1 } from '../secp256k1/secp256k1.js';
 import { Pedersen } from '../stark/pedersen.js';
@@ -42,11 +42,8 @@ export interface CryptoJobs {
   hashStark(message: StarkMessage): Buffer;
 }
 
-/**
- * Creates an object that works on the calling thread. Each object has its own caches of Stark assets and keys.
- * @param digitBits see {@link EvmVerifier}
- */
-export function createCryptoJobs(digitBits?: DigitBits): CryptoJobs {
+/** Creates an object that works on the calling thread. Each object has its own caches of Stark assets and keys. */
+export function createCryptoJobs(): CryptoJobs {
   const pedersen = new Pedersen();
   /** The verifier, made at the first use. Making the verifier takes 50 ms and 19 MB, and some threads verify no prices. */
   let evmVerifier: EvmVerifier | undefined;
@@ -62,7 +59,7 @@ export function createCryptoJobs(digitBits?: DigitBits): CryptoJobs {
 
   return {
     verifyEvm(jobs) {
-      evmVerifier ??= new EvmVerifier(digitBits);
+      evmVerifier ??= new EvmVerifier();
       return evmVerifier.verify(jobs);
     },
     verifyStark(jobs) {

@@ -11,7 +11,7 @@ import {
   TOP_LIMB_BITS,
 } from './limbs.js';
 import { FIELD_PRIME, GROUP_ORDER, SCALAR_FACTOR } from './secp256k1_field_code.js';
-import { type DigitBits, GENERATOR_TABLE, Secp256k1Tables, SUMS_MAX } from './secp256k1_tables.js';
+import { GENERATOR_TABLE, Secp256k1Tables, SUMS_MAX } from './secp256k1_tables.js';
 
 /** The largest number of signatures in a batch. */
 export const BATCH_MAX = SUMS_MAX;
@@ -42,9 +42,9 @@ export class EcdsaBatch {
   #count = 0;
 
   /** @param keysMax the largest number of known keys */
-  constructor(keysMax: number, digitBits?: DigitBits) {
+  constructor(keysMax: number) {
     const freeBytes = BATCH_BYTES + BATCH_MAX * SIGNATURE_BYTES;
-    this.#tables = new Secp256k1Tables(1 + keysMax, freeBytes, digitBits);
+    this.#tables = new Secp256k1Tables(1 + keysMax, freeBytes);
     this.#batch = this.#tables.freeFrom;
     this.#signatures = this.#batch + BATCH_BYTES;
     const { arithmetic } = this.#tables;

@@ -13,15 +13,20 @@ const GENERATOR = Buffer.from(
 export const GENERATOR_TABLE = 0;
 
 /**
- * The number of bits of a digit of a factor. Larger digits need fewer additions and larger tables. Digits of 11 to 14 bits save no more
- * time than 10 bits, because their tables do not fit in a core's cache.
- *
- * | Digit | Additions in a sum | Memory of a table | Time to make a table |
- * |---|---|---|---|
- * | 8 bits | 63 | 295 KB | 2 ms |
- * | 10 bits | 51 | 960 KB | 5 ms |
+ * The number of bits of a digit of a factor. Larger digits need fewer additions and larger tables: a table of 8 bits has 295 KB, takes 2 ms
+ * to make, and a sum has 63 additions; with 10 bits 960 KB, 5 ms and 51.
  */
-export type DigitBits = 8 | 10;
+const DIGIT_BITS = 8;
+/** The number of places. A multiple of a point is a sum of points from its table, one for each digit of the factor. */
+const PLACES = 256 / DIGIT_BITS;
+/**
+ * The number of points at each place: the multiples of the table's point by 2^(DIGIT_BITS·place) times each odd number below
+ * 2^DIGIT_BITS. A negative multiple uses the same point with the opposite sign.
+ */
+const ODD_MULTIPLES = 2 ** (DIGIT_BITS - 1);
+const TABLE_BYTES = PLACES * ODD_MULTIPLES * POINT_BYTES;
+/** The bits of the highest digit that come from the factor. */
+const TOP_MASK = 2 ** (255 - DIGIT_BITS * (PLACES - 1)) - 1;
 
 /** The number of limbs in a cache line of 64 bytes. A point has 18 limbs. */
 const CACHE_LINE_LIMBS = 16;
@@ -44,25 +49,14 @@ interface Level {
 }
 
 /**
- * Points that are multiplied often. Each point has a table of its multiples; see {@link DigitBits}. Many sums are computed
- * together, because each addition of two points needs a division, and all sums can share one division.
+ * Points that are multiplied often. Each point has a table of its multiples. Many sums are computed together, because each addition of two
+ * points needs a division, and all sums can share one division.
  */
 export class Secp256k1Tables {
   readonly arithmetic: Secp256k1Arithmetic;
-  readonly #digitBits: DigitBits;
-  /** The number of places. A multiple of a point is a sum of points from its table, one for each digit of the factor. */
-  readonly #places: number;
-  /**
-   * The number of points at each place: the multiples of the table's point by 2^(digitBits·place) times each odd number below
-   * 2^digitBits. A negative multiple uses the same point with the opposite sign.
-   */
-  readonly #oddMultiples: number;
   /** The limb that contains the lowest bit of each place's digit, and the bit's position in that limb. */
   readonly #placeLimbs: Int32Array;
   readonly #placeShifts: Int32Array;
-  /** The bits of the highest digit that come from the factor. */
-  readonly #topMask: number;
-  readonly #tableBytes: number;
   readonly #levels: readonly Level[];
   /** The flags of the sums of the last {@link add}: 1 for each sum that is wrong. */
   readonly #wrong = new Uint8Array(SUMS_MAX);
@@ -74,22 +68,17 @@ export class Secp256k1Tables {
    * @param count the number of tables, including the generator's table
    * @param freeBytes the size of the memory for other code
    */
-  constructor(count: number, freeBytes: number, digitBits: DigitBits = 8) {
-    this.#digitBits = digitBits;
-    this.#places = Math.ceil(256 / digitBits);
-    this.#oddMultiples = 2 ** (digitBits - 1);
-    // An odd factor is the sum of all 2^(digitBits·place) · (2·d - 2^digitBits + 1), where d are the digits of
-    // (factor − 1 + 2^(digitBits·places)) / 2. These digits begin at bit 1 of the factor.
-    const placeBits = Array.from({ length: this.#places }, (_, place) => placeOfBit(digitBits * place + 1));
+  constructor(count: number, freeBytes: number) {
+    // An odd factor is the sum of all 2^(DIGIT_BITS·place) · (2·d - 2^DIGIT_BITS + 1), where d are the digits of
+    // (factor − 1 + 2^(DIGIT_BITS·places)) / 2. These digits begin at bit 1 of the factor.
+    const placeBits = Array.from({ length: PLACES }, (_, place) => placeOfBit(DIGIT_BITS * place + 1));
     this.#placeLimbs = Int32Array.from(placeBits, ([limb]) => limb);
     this.#placeShifts = Int32Array.from(placeBits, ([, shift]) => shift);
-    this.#topMask = 2 ** (255 - digitBits * (this.#places - 1)) - 1;
-    this.#tableBytes = this.#places * this.#oddMultiples * POINT_BYTES;
     const pairs: number[] = [];
-    for (let points = 2 * this.#places; points > 1; points -= pairs.at(-1)!) pairs.push(points >> 1);
+    for (let points = 2 * PLACES; points > 1; points -= pairs.at(-1)!) pairs.push(points >> 1);
     const pairBytes = SUMS_MAX * (2 * REFERENCE_BYTES + POINT_BYTES);
     const allPairs = pairs.reduce((sum, each) => sum + each);
-    const bytes = allPairs * pairBytes + count * this.#tableBytes;
+    const bytes = allPairs * pairBytes + count * TABLE_BYTES;
     this.arithmetic = new Secp256k1Arithmetic(SUMS_MAX * pairs[0]!, bytes + freeBytes);
     let at = this.arithmetic.freeFrom;
     this.#levels = pairs.map((each) => {
@@ -99,7 +88,7 @@ export class Secp256k1Tables {
       return { pairs: each, references, sums };
     });
     this.#tables = at;
-    this.freeFrom = this.#tables + count * this.#tableBytes;
+    this.freeFrom = this.#tables + count * TABLE_BYTES;
     this.#referToSums();
     assert(this.fill(GENERATOR_TABLE, GENERATOR));
   }
@@ -113,29 +102,28 @@ export class Secp256k1Tables {
   fill(table: number, point64: Uint8Array): boolean {
     const { limbs } = this.arithmetic;
     const { references, sums } = this.#levels[0]!;
-    const [places, bits] = [this.#places, this.#digitBits];
-    const doubles = Array.from({ length: bits * places }, (_, i) => sums + i * POINT_BYTES);
+    const doubles = Array.from({ length: DIGIT_BITS * PLACES }, (_, i) => sums + i * POINT_BYTES);
     readNumber(point64, 0, limbs, doubles[0]! / 4);
     readNumber(point64, 32, limbs, (doubles[0]! + NUMBER_BYTES) / 4);
     for (let i = 1; i < doubles.length; i++) this.arithmetic.double(doubles[i]!, doubles[i - 1]!);
-    for (let place = 0; place < places; place++)
-      this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[bits * place]!);
+    for (let place = 0; place < PLACES; place++)
+      this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[DIGIT_BITS * place]!);
     let isRight = true;
     // Each step adds an even multiple to all existing points, and so doubles the number of points. The additions use the memory of the
     // sums, which has space for one addition at each place of each sum.
-    for (let step = 1; step < bits; step++) {
+    for (let step = 1; step < DIGIT_BITS; step++) {
       const count = 2 ** (step - 1);
       for (let first = 0; first < count; first += SUMS_MAX) {
         const end = Math.min(first + SUMS_MAX, count);
         let at = references / 4;
         for (let odd = first; odd < end; odd++) {
-          for (let place = 0; place < places; place++) {
+          for (let place = 0; place < PLACES; place++) {
             limbs[at++] = this.#entry(table, place, odd);
-            limbs[at++] = doubles[bits * place + step]!;
+            limbs[at++] = doubles[DIGIT_BITS * place + step]!;
           }
         }
         const out = this.#entry(table, 0, count + first);
-        if (this.arithmetic.addPairs(references, (end - first) * places, out).length > 0) isRight = false;
+        if (this.arithmetic.addPairs(references, (end - first) * PLACES, out).length > 0) isRight = false;
       }
     }
     return isRight;
@@ -150,17 +138,17 @@ export class Secp256k1Tables {
    */
   choose(sum: number, part: 0 | 1, table: number, factor: number, sign: number): void {
     const { limbs } = this.arithmetic;
-    const top = this.#places - 1;
-    const digitMask = 2 * this.#oddMultiples - 1;
+    const top = PLACES - 1;
+    const digitMask = 2 * ODD_MULTIPLES - 1;
     const [placeLimbs, placeShifts] = [this.#placeLimbs, this.#placeShifts];
     let read = 0;
-    let at = this.#levels[0]!.references / 4 + (2 * sum + part) * this.#places;
+    let at = this.#levels[0]!.references / 4 + (2 * sum + part) * PLACES;
     const first = factor / 4;
     for (let place = 0; place <= top; place++) {
       const limb = first + placeLimbs[place]!;
       const shift = placeShifts[place]!;
       const bits = (limbs[limb]! >>> shift) | (limbs[limb + 1]! << (LIMB_BITS - shift));
-      const digit = place < top ? bits & digitMask : this.#oddMultiples | (bits & this.#topMask);
+      const digit = place < top ? bits & digitMask : ODD_MULTIPLES | (bits & TOP_MASK);
       const reference = this.#reference(table, place, digit, sign);
       limbs[at++] = reference;
       // Reading a point here loads its cache lines while the loop continues. The additions would wait for each point.
@@ -210,12 +198,12 @@ export class Secp256k1Tables {
   }
 
   #entry(table: number, place: number, odd: number): number {
-    return this.#tables + table * this.#tableBytes + (odd * this.#places + place) * POINT_BYTES;
+    return this.#tables + table * TABLE_BYTES + (odd * PLACES + place) * POINT_BYTES;
   }
 
-  /** Returns the reference to the multiple `(2·digit − 2^digitBits + 1) · 2^(digitBits·place)` of the table's point, negated if `sign` is 1. */
+  /** Returns the reference to the multiple `(2·digit − 2^DIGIT_BITS + 1) · 2^(DIGIT_BITS·place)` of the table's point, negated if `sign` is 1. */
   #reference(table: number, place: number, digit: number, sign: number): number {
-    const odds = this.#oddMultiples;
+    const odds = ODD_MULTIPLES;
     const isPositive = digit >= odds;
     const odd = isPositive ? digit - odds : odds - 1 - digit;
     return this.#entry(table, place, odd) | (isPositive ? sign : NEGATIVE - sign);
