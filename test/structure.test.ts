@@ -157,9 +157,9 @@ const ROOMS: Rooms = {
     'calendar/calendars',
     'records/candle_block',
     'records/candle_record',
-    'records/csv_rows',
     'records/parquet_rows',
     'records/row_columns',
+    'records/row_writer',
     'sources',
     'markets',
     'witness',
@@ -274,7 +274,7 @@ const INNER_ROOMS_MAX = 15;
 /** Packages that only these modules may import. */
 const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^server\//,
-  'hyparquet-writer': /^records\/parquet_(?:rows|columns|chunk)\.ts$/,
+  'hyparquet-writer': /^records\/parquet_rows\.ts$/,
   piscina: /^crypto\/pool\/threads\.ts$/,
   lmdb: /^store\/(?:lmdb\/|journal_table\.ts$)/,
   koffi: /^(?:crypto\/secp256k1\/secp256k1_system|server\/uws\/tcp_counters)\.ts$/,

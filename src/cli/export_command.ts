@@ -2,8 +2,10 @@ import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDurationNs } from '../config/quantity.js';
 import { NS_PER_MS } from '../model/time.js';
+import { fitsDecimal, type PriceType } from '../records/parquet_rows.js';
+import { ROW_FORMATS, type RowFormat } from '../records/row_writer.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
-import { EXPORT_FORMATS, type ExportFormat, GROUP_ROWS, joinedRows, rowsEncoder } from './exported_rows.js';
+import { exportWriter } from './exported_rows.js';
 import { parseInstant } from './instant_option.js';
 import { OutputFile } from './output_file.js';
 import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
@@ -14,16 +16,19 @@ interface ExportOptions extends PastCommandOptions {
   readonly to?: bigint;
   readonly every?: number;
   readonly detail: 'signature' | 'whole';
-  readonly format?: ExportFormat;
+  readonly format?: RowFormat;
   readonly output: string;
 }
 
+/** The number of bytes that are written at once. */
+const PART_BYTES = 1024 * 1024;
+const LONG_PRICE = 'a price has more than 38 digits, so its column must be text: write to a regular file';
 /** The verified parts of an export, by its form. */
 const VERIFIED: Readonly<Record<ExportOptions['detail'], string>> = {
   signature: "the service's signatures",
   whole: "the service's signatures, and the publishers' prices where the service still has them",
 };
-const FORMAT_OF: Readonly<Record<string, ExportFormat>> = { '.csv': 'csv', '.parquet': 'parquet' };
+const FORMAT_OF: Readonly<Record<string, RowFormat>> = { '.csv': 'csv', '.parquet': 'parquet' };
 
 /**
  * Adds `tickseal export`. The exit status is 1 if a check failed or the range could not be read; the command then writes no file.
@@ -53,7 +58,7 @@ export function registerExport(program: Command, streams: CommandStreams = proce
     )
     .addOption(
       new Option('--format <format>', 'the format (default: by the name of the file, else ndjson)').choices(
-        EXPORT_FORMATS,
+        Object.keys(ROW_FORMATS),
       ),
     )
     .requiredOption('-o, --output <file>', 'the file, which is replaced when all is written')
@@ -64,8 +69,9 @@ export function registerExport(program: Command, streams: CommandStreams = proce
         streams.stderr.write(`export: ${line}\n`);
       };
       try {
-        const { rows, unverified } = await exportRange(symbol, options, progress);
+        const { rows, prices, unverified } = await exportRange(symbol, options, progress);
         say(`${rows} aggregates of ${symbol} in ${options.output}`);
+        if (prices === 'text') say('the column price is text, because a price has more than 38 digits');
         if (unverified === undefined) {
           say(`verified: ${VERIFIED[options.detail]}`);
           return;
@@ -81,16 +87,38 @@ export function registerExport(program: Command, streams: CommandStreams = proce
 
 interface Exported {
   readonly rows: number;
+  /** The type of the prices, if the file is Parquet. */
+  readonly prices: PriceType | undefined;
   /** The recovered signer, if the user named no signer. */
   readonly unverified: string | undefined;
 }
 
-/** Writes the range. A failed export leaves no file. */
+/** Thrown for a price in a Parquet file that its column does not hold. */
+class LongPrice extends Error {
+  override readonly name = 'LongPrice';
+}
+
+/** Writes the range. If a price of a Parquet file is too long for its column, the export begins again with text. */
 async function exportRange(symbol: string, options: ExportOptions, progress: Progress): Promise<Exported> {
+  try {
+    return await writeRange(symbol, options, progress, 'decimal');
+  } catch (error) {
+    if (!(error instanceof LongPrice)) throw error;
+    return await writeRange(symbol, options, progress, 'text');
+  }
+}
+
+/** Writes the range to a new file. A failed export leaves no file. @param prices the type of the prices in Parquet */
+async function writeRange(
+  symbol: string,
+  options: ExportOptions,
+  progress: Progress,
+  prices: PriceType,
+): Promise<Exported> {
   const { from, to = BigInt(Date.now()) * NS_PER_MS, every, detail, type, output } = options;
   const { format = FORMAT_OF[extname(output)] ?? 'ndjson' } = options;
   if (to < from) throw new Error('--to lies before --from');
-  const joined = joinedRows(format, detail);
+  const isDecimal = format === 'parquet' && prices === 'decimal';
   const msSince = (ns: bigint) => Number((ns - from) / NS_PER_MS);
   let isStopped = false;
   const stop = () => {
@@ -101,23 +129,24 @@ async function exportRange(symbol: string, options: ExportOptions, progress: Pro
   const file = await OutputFile.open(output);
   const client = openPast(options);
   try {
-    const encoder = rowsEncoder(format, detail);
+    const writer = exportWriter(format, detail, prices);
     let rows = 0;
     let unverified: string | undefined;
     const range = { from, to, everyMs: every, detail, signatureType: type };
     for await (const price of client.range(symbol, range)) {
-      encoder.add(price);
+      if (isDecimal && !fitsDecimal(price.price))
+        throw file.isRegular ? new LongPrice() : new Error(LONG_PRICE);
+      writer.add(price);
       rows += 1;
       if (price.verdict === 'recovered') unverified = price.signer;
       if (isStopped) throw new Error('stopped; no file was written');
       progress.update(`${symbol}, ${rows} aggregates`, msSince(price.timestampNs), msSince(to));
-      if (encoder.rows >= GROUP_ROWS) await file.write(joined.append(encoder.take()));
+      if (writer.bytes >= PART_BYTES) await file.write(writer.take());
     }
-    if (encoder.rows > 0) await file.write(joined.append(encoder.take()));
-    await file.write(joined.end());
+    await file.write(writer.end());
     await file.finish();
     isWhole = true;
-    return { rows, unverified };
+    return { rows, prices: format === 'parquet' ? prices : undefined, unverified };
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await client.close();

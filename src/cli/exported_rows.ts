@@ -1,103 +1,27 @@
 import type { AggregatePrice } from '../client/prices/market_data.js';
 import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
-import { csvHead, csvLine } from '../records/csv_rows.js';
-import { ParquetFile, type RowGroup, RowGroupEncoder } from '../records/parquet_rows.js';
-import { ROW_COLUMNS, type RowDetail, type RowValues } from '../records/row_columns.js';
+import type { PriceType } from '../records/parquet_rows.js';
+import type { RowDetail, RowValues } from '../records/row_columns.js';
+import { openRowWriter, type RowFormat, type RowWriter } from '../records/row_writer.js';
 import { readAggregateLine } from '../wire/aggregate_line.js';
 
-export const EXPORT_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+/** The number of rows in a row group of Parquet. */
+const GROUP_ROWS = 10_000;
 
-/** The number of rows that are encoded together: a row group of Parquet. */
-export const GROUP_ROWS = 10_000;
-
-/** Rows in a file's format, without the file's head and end. The formats of text have no columns. */
-export type EncodedRows = RowGroup;
-
-/** Encodes verified aggregates in one file format. */
-export interface RowsEncoder {
-  /** The number of rows since {@link take}. */
-  readonly rows: number;
-  add(price: AggregatePrice): void;
-  /** Returns the rows since the last call. */
-  take(): EncodedRows;
+/** Creates a writer of verified aggregates. @param prices the type of the prices in Parquet */
+export function exportWriter(
+  format: RowFormat,
+  detail: Exclude<RowDetail, 'price'>,
+  prices: PriceType,
+): RowWriter<AggregatePrice> {
+  return openRowWriter(format, {
+    detail,
+    groupRows: GROUP_ROWS,
+    prices,
+    jsonOf: ({ text }) => text,
+    valuesOf: (price) => valuesOf(price, detail),
+  });
 }
-
-export type ExportDetail = Exclude<RowDetail, 'price'>;
-
-export function rowsEncoder(format: ExportFormat, detail: ExportDetail): RowsEncoder {
-  if (format !== 'parquet') return new LinesEncoder(format, detail);
-  const group = new RowGroupEncoder(ROW_COLUMNS[detail]);
-  return {
-    get rows() {
-      return group.rows;
-    },
-    add: (price) => group.add(valuesOf(price, detail)),
-    take: () => group.take(),
-  };
-}
-
-class LinesEncoder implements RowsEncoder {
-  readonly #isCsv: boolean;
-  readonly #detail: ExportDetail;
-  #text = '';
-  rows = 0;
-
-  constructor(format: 'csv' | 'ndjson', detail: ExportDetail) {
-    this.#isCsv = format === 'csv';
-    this.#detail = detail;
-  }
-
-  add(price: AggregatePrice): void {
-    this.#line(this.#isCsv ? this.#csv(valuesOf(price, this.#detail)) : price.text);
-  }
-
-  take(): EncodedRows {
-    const encoded = { rows: this.rows, bytes: new TextEncoder().encode(this.#text), columns: [] };
-    this.#text = '';
-    this.rows = 0;
-    return encoded;
-  }
-
-  #csv(values: RowValues): string {
-    return csvLine(ROW_COLUMNS[this.#detail], values);
-  }
-
-  #line(text: string): void {
-    this.#text += `${text}\n`;
-    this.rows++;
-  }
-}
-
-/** Joins encoded rows to a file. */
-export interface JoinedRows {
-  /** Returns the next bytes of the file. */
-  append(rows: EncodedRows): Uint8Array;
-  /** Returns the remaining bytes. */
-  end(): Uint8Array;
-}
-
-export function joinedRows(format: ExportFormat, detail: ExportDetail): JoinedRows {
-  if (format === 'parquet') {
-    const file = new ParquetFile(ROW_COLUMNS[detail]);
-    return {
-      append(rows) {
-        file.append(rows);
-        return file.take();
-      },
-      end: () => file.end(),
-    };
-  }
-  let head: Uint8Array = Buffer.from(format === 'csv' ? `${csvHead(ROW_COLUMNS[detail])}\n` : '');
-  const withHead = (bytes: Uint8Array) => {
-    const all = head.length === 0 ? bytes : Buffer.concat([head, bytes]);
-    head = NO_BYTES;
-    return all;
-  };
-  return { append: ({ bytes }) => withHead(bytes), end: () => withHead(NO_BYTES) };
-}
-
-const NO_BYTES = new Uint8Array();
 
 type Fields = Readonly<Record<string, unknown>>;
 

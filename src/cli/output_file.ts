@@ -34,6 +34,11 @@ export class OutputFile {
     return new OutputFile(handle, { target, partial });
   }
 
+  /** True for an output that can be written again from its beginning. */
+  get isRegular(): boolean {
+    return this.#paths !== undefined;
+  }
+
   async write(bytes: Uint8Array): Promise<void> {
     await this.#handle.writeFile(bytes);
   }

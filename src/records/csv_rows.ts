@@ -19,7 +19,8 @@ function csvText(kind: RowColumn['kind'], value: CellValue): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function decimalText(price: bigint): string {
+/** Returns a price with a decimal point and all decimals. */
+export function decimalText(price: bigint): string {
   const digits = String(price < 0n ? -price : price).padStart(PRICE_DECIMALS + 1, '0');
   const point = digits.length - PRICE_DECIMALS;
   return `${price < 0n ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;

@@ -8,6 +8,7 @@ import { parseInstant } from '../../src/cli/instant_option.js';
 import { registerPrice } from '../../src/cli/price_command.js';
 import { createClient } from '../../src/client/node.js';
 import { instantText } from '../../src/model/instant.js';
+import { PRICE_MAX } from '../../src/model/price.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
 import { runCommand } from './run_command.js';
@@ -108,4 +109,13 @@ test('the past is printed and written to files, verified, and an export that fai
   });
   t.notOk(readdirSync(dir).find((name) => name.startsWith('c.csv')));
   t.match(await run('d.csv'), { exitCode: 3, stderr: /NOT verified/ });
+
+  await feed.accept({ symbol: 'BTCUSD', price: PRICE_MAX });
+  await eventually(async () => (await price(...keys)).stdout[0]?.startsWith('BTCUSD 17014'));
+  t.match(await run('long.parquet', ...keys), {
+    exitCode: 0,
+    stderr: /: 4 aggregates .*\nexport: the column price is text, because a price has more than 38 digits\n/,
+  });
+  t.match(readFileSync(file('long.parquet'), 'latin1'), '70141183460469231731.687303715884105727');
+  t.match(await run('long.csv', ...keys), { exitCode: 0, stderr: /: 4 aggregates .*\nexport: verified/ });
 });

@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { toHex } from '../../src/model/hex.js';
+import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
+import { decimalText } from '../../src/records/csv_rows.js';
 import { ParquetRows } from '../../src/records/parquet_rows.js';
 import { type CellValue, ROW_COLUMNS } from '../../src/records/row_columns.js';
 import { NEEDS_PYTHON, readWithPython } from '../python_rows.js';
@@ -10,12 +12,12 @@ import { NEEDS_PYTHON, readWithPython } from '../python_rows.js';
 const COLUMNS = ROW_COLUMNS.whole;
 const GROUP_ROWS = 700;
 const ROWS = 2 * GROUP_ROWS + 1;
-const PRICE_MAX = 10n ** 38n - 1n;
+const DECIMAL_MAX = 10n ** 38n - 1n;
 
 test('other programs read each value of each column, absent values too', NEEDS_PYTHON, async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-parquet-'));
   t.teardown(() => rmSync(dir, { recursive: true }));
-  const rows = new ParquetRows(COLUMNS, GROUP_ROWS);
+  const rows = new ParquetRows(COLUMNS, GROUP_ROWS, 'decimal');
   const parts: Uint8Array[] = [];
   const expected: (string | null)[][] = [];
   for (let i = 0; i < ROWS; i++) {
@@ -32,21 +34,44 @@ test('other programs read each value of each column, absent values too', NEEDS_P
   for (const { library, rows: found } of read) t.same(found, expected, library);
 });
 
+test('prices with more than 38 digits are text, to the last digit', NEEDS_PYTHON, async (t) => {
+  const prices = [PRICE_MAX, PRICE_MIN, (DECIMAL_MAX + 1n) as Price, -5n as Price, 0n as Price];
+  const rows = new ParquetRows(ROW_COLUMNS.price, GROUP_ROWS, 'text');
+  for (const price of prices) rows.add([1n, 1n, price, 'A', 'evm', 'clock']);
+  const path = join(t.testdir(), 'long.parquet');
+  writeFileSync(path, rows.end());
+  const read = await readWithPython([path]);
+  t.equal(read.length, 2);
+  for (const { library, types, rows: found } of read) {
+    t.match(types['price'], /^(?:string|VARCHAR)$/, library);
+    t.same(
+      found.map(([, , price]) => price),
+      prices.map(decimalText),
+      library,
+    );
+    t.equal(found[0]?.[2], '170141183460469231731.687303715884105727');
+  }
+  t.match(
+    String(readFileSync(path)),
+    /tickseal\.price.*decimal text, because a price has more than 38 digits/,
+  );
+});
+
 test('a value that its column cannot hold is refused', async (t) => {
   const adding = (first: CellValue, price: CellValue) => {
-    const rows = new ParquetRows(ROW_COLUMNS.price, 1);
+    const rows = new ParquetRows(ROW_COLUMNS.price, 1, 'decimal');
     return () => rows.add([first, 1n, price, 'A', 'evm', 'clock']);
   };
-  t.doesNotThrow(adding(2n ** 63n - 1n, -(2n ** 127n)));
-  t.throws(adding(2n ** 63n, 1n), { name: 'RangeError', message: /signed_at/ });
-  t.throws(adding(1n, 2n ** 127n), { name: 'RangeError', message: /price/ });
-  t.throws(adding('1', 1n), { name: 'TypeError', message: /signed_at/ });
+  t.doesNotThrow(adding(2n ** 63n - 1n, -DECIMAL_MAX));
+  t.throws(adding(2n ** 63n, 1n), { name: 'RangeError', message: /INT64/ });
+  for (const price of [DECIMAL_MAX + 1n, PRICE_MAX, PRICE_MIN])
+    t.throws(adding(1n, price), { name: 'RangeError', message: /price has more than 38 digits/ });
 });
 
 /** Returns a value of a column. The columns of texts and digits have no, some or only absent values, and few or many distinct texts. */
 function sampleValue(kind: (typeof COLUMNS)[number]['kind'], row: number, column: number): CellValue {
   if (kind === 'time') return 1_772_460_000_123_456_789n + BigInt(row * row);
-  if (kind === 'price') return row === 5 ? PRICE_MAX : row === 6 ? -PRICE_MAX : BigInt(row - 300) ** 9n;
+  if (kind === 'price') return row === 5 ? DECIMAL_MAX : row === 6 ? -DECIMAL_MAX : BigInt(row - 300) ** 9n;
   const isAbsent = column % 4 === 1 ? true : column % 4 === 2 ? row % 50 < 9 : row % 7 === column;
   if (isAbsent) return undefined;
   if (kind === 'text' || kind === 'json') return column % 2 === 0 ? `ü${row >> 1}` : `text ${row % 3}`;

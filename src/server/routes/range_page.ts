@@ -2,6 +2,7 @@ import type { AssetName } from '../../model/asset_map.js';
 import { intervalOf } from '../../past/last_of_each.js';
 import { DamagedRange, type PastRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
+import { fitsDecimal, type PriceType } from '../../records/parquet_rows.js';
 import type { PastTurn } from './past_access.js';
 
 /** The requested rows of a range, and the limit of rows in an answer. */
@@ -15,6 +16,8 @@ export interface WantedRows {
   readonly rowsMax: number;
   /** True if the answer contains the publishers' inputs. */
   readonly withInputs: boolean;
+  /** True if the answer needs {@link RangePage.prices}. */
+  readonly isTyped: boolean;
 }
 
 /** An answer with a part of the rows. */
@@ -22,6 +25,8 @@ export interface RangePage {
   readonly rows: number;
   /** The end of this answer's range. */
   readonly toNs: bigint;
+  /** The type of the answer's prices in Parquet, which all aggregates of the range decide, also those that `everyNs` leaves out. */
+  readonly prices: PriceType;
   /** The beginning of the next answer's range; `undefined` when the requested range has no more rows. */
   readonly nextNs: bigint | undefined;
   /** The damage at the beginning of the range, if the answer has no rows. */
@@ -46,7 +51,7 @@ const COUNTING_MS_MAX = 2_000;
  */
 export async function rangePage(
   past: Pick<PastReader, 'blocks' | 'isMissed'>,
-  { name, range, everyNs, rowsMax, withInputs }: WantedRows,
+  { name, range, everyNs, rowsMax, withInputs, isTyped }: WantedRows,
   turn: PastTurn,
   nowMs: () => number = () => performance.now(),
 ): Promise<RangePage> {
@@ -62,7 +67,7 @@ export async function rangePage(
         for (const block of few)
           for (const entry of block.bareEntries()) {
             if (entry.kind === 'gap') counter.lose(entry.timeNs);
-            else if (entry.kind === 'priced') counter.add(entry.timeNs);
+            else if (entry.kind === 'priced') counter.add(entry.timeNs, isTyped ? entry.aggregate.price : 0n);
             if (counter.endNs !== undefined) return true;
           }
         return few.length === 0;
@@ -72,20 +77,27 @@ export async function rangePage(
     }
   } catch (error) {
     if (!(error instanceof DamagedRange)) throw error;
-    const { rows } = counter;
+    const { rows, prices } = counter;
     const { firstNs, lastNs } = error;
-    if (rows > 0) return { rows, toNs: firstNs, nextNs: firstNs, damage: undefined };
-    return { rows, toNs: fromNs, nextNs: lastNs + 1n < toNs ? lastNs + 1n : undefined, damage: error };
+    if (rows > 0) return { rows, toNs: firstNs, prices, nextNs: firstNs, damage: undefined };
+    return {
+      rows,
+      toNs: fromNs,
+      prices,
+      nextNs: lastNs + 1n < toNs ? lastNs + 1n : undefined,
+      damage: error,
+    };
   }
-  const { rows, endNs } = counter;
+  const { rows, prices, endNs } = counter;
   const damage = counter.lost?.(toNs);
   const pageNs = damage === undefined ? (endNs ?? toNs) : fromNs;
-  return { rows, toNs: pageNs, nextNs: endNs, damage, isMissed: damage !== undefined };
+  return { rows, toNs: pageNs, prices, nextNs: endNs, damage, isMissed: damage !== undefined };
 }
 
 /** Counts the rows of a range until an answer has enough rows. */
 class RowCounter {
   rows = 0;
+  prices: PriceType = 'decimal';
   /** The time at which the answer ends. */
   endNs: bigint | undefined;
   /** Makes the error for a lost range at the beginning of the answer. */
@@ -100,17 +112,22 @@ class RowCounter {
     this.#rowsMax = rowsMax;
   }
 
-  add(timeNs: bigint): void {
+  add(timeNs: bigint, price: bigint): void {
     if (this.lost !== undefined) {
       this.endNs = timeNs;
       return;
     }
     this.#read++;
     const intervalNs = intervalOf(timeNs, this.#everyNs);
-    if (intervalNs === this.#intervalNs) return;
-    this.#intervalNs = intervalNs;
-    if (this.rows >= this.#rowsMax || this.#read > READ_FACTOR * this.#rowsMax) this.endNs = intervalNs;
-    else this.rows++;
+    if (intervalNs !== this.#intervalNs) {
+      this.#intervalNs = intervalNs;
+      if (this.rows >= this.#rowsMax || this.#read > READ_FACTOR * this.#rowsMax) {
+        this.endNs = intervalNs;
+        return;
+      }
+      this.rows++;
+    }
+    if (!fitsDecimal(price)) this.prices = 'text';
   }
 
   /** Ends the answer with the next interval. */

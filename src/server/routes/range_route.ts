@@ -6,7 +6,9 @@ import { intervalOf } from '../../past/last_of_each.js';
 import type { DamagedRange, PastRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { DamagedRecord } from '../../records/envelope.js';
+import { fitsDecimal } from '../../records/parquet_rows.js';
 import { ROW_DETAILS, type RowDetail } from '../../records/row_columns.js';
+import { ROW_FORMATS, type RowFormat } from '../../records/row_writer.js';
 import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {
@@ -23,7 +25,7 @@ import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
 import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';
 import { type RangePage, rangePage } from './range_page.js';
 import { rowParts } from './range_rows.js';
-import { FORMATS, type RangeFormat, rangeWriter } from './range_writer.js';
+import { rangeWriter } from './range_writer.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
 export interface RangeRouteOptions extends PastAccessOptions {
@@ -86,7 +88,7 @@ const parameters = {
   format: {
     description: 'The format of the answer. Default: `ndjson`',
     required: false,
-    schema: oneOf(Object.keys(FORMATS) as [RangeFormat, ...RangeFormat[]], 'RangeFormat'),
+    schema: oneOf(Object.keys(ROW_FORMATS) as [RowFormat, ...RowFormat[]], 'RangeFormat'),
   },
   signature_type: signatureTypeParameter,
 } as const;
@@ -97,7 +99,7 @@ interface RangeRequest extends WantedName {
   readonly toNs: bigint;
   readonly everyNs: bigint | undefined;
   readonly detail: RowDetail;
-  readonly format: RangeFormat;
+  readonly format: RowFormat;
   readonly signatureType: SignatureType | undefined;
 }
 
@@ -115,7 +117,7 @@ export function rangeRoutes(options: RangeRouteOptions, access: PastAccess): [st
           .describe(
             'Rows as `detail` and `format` say. By default each line is a `KeptSignedPrice`. The header `Link` with `rel="next"` has the address of the next rows',
           ),
-        raw: FORMATS.ndjson,
+        raw: ROW_FORMATS.ndjson,
         errors: [410, 500, 503],
         handle({ asset: symbol, from: fromNs, to: toNs, signature_type: signatureType, ...form }, token) {
           if (toNs < fromNs) return { status: 400, error: 'to lies before from' };
@@ -147,14 +149,14 @@ async function answer(
       error: before,
       endNs: before.keptFromNs ?? range.toNs,
     });
-  const { rangeRowsMax: rowsMax } = options;
-  const { everyNs } = request;
-  const withInputs = request.detail === 'whole';
+  const { everyNs, format, detail } = request;
+  const withInputs = detail === 'whole';
+  const wanted = { range, everyNs, rowsMax: options.rangeRowsMax, withInputs, isTyped: format === 'parquet' };
   try {
     if (request.isListed && !(await access.isOnDisk(request.names[0]!, range.toNs)))
       return { status: 503, error: `the past of ${request.symbol} is not on disk yet` };
     for (const name of request.names) {
-      const page = await rangePage(past, { name, range, everyNs, rowsMax, withInputs }, turn);
+      const page = await rangePage(past, { name, ...wanted }, turn);
       const next = page.nextNs === undefined ? [] : [['Link', linkTo(request, page.nextNs)] as const];
       if (page.damage !== undefined) {
         const mayBeElsewhere = page.isMissed && options.older !== undefined;
@@ -170,13 +172,12 @@ async function answer(
       if (gone !== undefined) return gone;
       const pageRange = { fromNs: range.fromNs, toNs: page.toNs };
       return {
-        contentType: FORMATS[request.format],
+        contentType: ROW_FORMATS[format],
         headers: next,
         open: (pay) =>
           counted(access, caller, () => {
-            const { format, detail } = request;
             const blocks = past.blocks(name, pageRange, withInputs);
-            return rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail));
+            return rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail, page.prices));
           }),
       };
     }
@@ -227,12 +228,13 @@ async function olderRange(
   if (rows.length === 0 && !hasMore && !request.isListed) return unknownAsset(request);
   const blocks = each({ entries: () => rows });
   const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
+  const prices = rows.every(({ aggregate }) => fitsDecimal(aggregate.price)) ? 'decimal' : 'text';
   return {
-    contentType: FORMATS[format],
+    contentType: ROW_FORMATS[format],
     headers: hasMore ? [['Link', linkTo(request, endNs)]] : [],
     open: (pay) =>
       counted(access, caller, () =>
-        rowParts({ blocks, everyNs: undefined, turn, pay }, rangeWriter(format, detail)),
+        rowParts({ blocks, everyNs: undefined, turn, pay }, rangeWriter(format, detail, prices)),
       ),
   };
 }

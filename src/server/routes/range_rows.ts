@@ -1,6 +1,7 @@
 import type { PricedEntry } from '../../past/kept_entry.js';
 import { LastOfEach } from '../../past/last_of_each.js';
 import type { PastBlock } from '../../past/past_blocks.js';
+import type { RowWriter } from '../../records/row_writer.js';
 import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
 
@@ -8,18 +9,6 @@ import type { PayRows } from '../rest/route_result.js';
 const PART_BYTES = 16 * 1024;
 /** The time for which a waiting answer holds its decoded block. Reading the block again takes less than a millisecond. */
 const HELD_MS = 200;
-/** Writes rows in a format. */
-export interface RowWriter {
-  /** Adds a row. */
-  add(row: PricedEntry): void;
-  /** The approximate number of bytes that {@link take} would return. */
-  readonly bytes: number;
-  /** Returns the text or bytes since the last call. */
-  take(): Uint8Array;
-  /** Returns the remaining bytes. */
-  end(): Uint8Array;
-}
-
 /** Blocks of rows. Without `repeat`, the rows are in memory anyway. */
 export interface RowBlocks extends AsyncIterable<Pick<PastBlock, 'entries'>> {
   /** Lets the iterator return the last block again. */
@@ -40,7 +29,7 @@ export interface RowSource {
  */
 export async function* rowParts(
   { blocks, everyNs, turn, pay }: RowSource,
-  writer: RowWriter,
+  writer: RowWriter<PricedEntry>,
 ): AsyncIterable<Uint8Array> {
   const last = new LastOfEach(everyNs);
   const rows = new HeldRows(blocks);

@@ -1,65 +1,21 @@
 import type { PricedEntry } from '../../past/kept_entry.js';
-import { csvHead, csvLine } from '../../records/csv_rows.js';
-import { ParquetRows } from '../../records/parquet_rows.js';
-import { ROW_COLUMNS, type RowDetail, type RowValues } from '../../records/row_columns.js';
+import type { PriceType } from '../../records/parquet_rows.js';
+import type { RowDetail, RowValues } from '../../records/row_columns.js';
+import { openRowWriter, type RowFormat, type RowWriter } from '../../records/row_writer.js';
 import { shownAggregateJson, signedPricesJson } from './aggregate_json.js';
-import type { RowWriter } from './range_rows.js';
 
-/** The formats of an answer, with their content types. */
-export const FORMATS = {
-  ndjson: 'application/x-ndjson',
-  csv: 'text/csv; charset=utf-8',
-  parquet: 'application/vnd.apache.parquet',
-} as const;
-export type RangeFormat = keyof typeof FORMATS;
+/** The number of rows in a row group. Encoding a row group takes about 3 ms, and blocks the thread for this time. */
+const GROUP_ROWS = 128;
 
-/** The number of rows in a row group. Encoding a row group takes a few milliseconds, and blocks the thread for this time. */
-const GROUP_ROWS = 512;
-
-export function rangeWriter(format: RangeFormat, detail: RowDetail): RowWriter {
-  const columns = ROW_COLUMNS[detail];
-  if (format === 'ndjson') return new RowLines((row) => rowJson(row, detail));
-  if (format === 'csv')
-    return new RowLines((row) => csvLine(columns, rowValues(row, detail)), csvHead(columns));
-  const rows = new ParquetRows(columns, GROUP_ROWS);
-  return {
-    get bytes() {
-      return rows.bytes;
-    },
-    add: (row) => rows.add(rowValues(row, detail)),
-    take: () => rows.take(),
-    end: () => rows.end(),
-  };
-}
-
-/** Writes each row as a line of text. */
-class RowLines implements RowWriter {
-  readonly #lineOf: (row: PricedEntry) => string;
-  #text: string;
-
-  /** @param head the first line */
-  constructor(lineOf: (row: PricedEntry) => string, head?: string) {
-    this.#lineOf = lineOf;
-    this.#text = head === undefined ? '' : `${head}\n`;
-  }
-
-  get bytes(): number {
-    return this.#text.length;
-  }
-
-  add(row: PricedEntry): void {
-    this.#text += `${this.#lineOf(row)}\n`;
-  }
-
-  take(): Uint8Array {
-    const bytes = Buffer.from(this.#text);
-    this.#text = '';
-    return bytes;
-  }
-
-  end(): Uint8Array {
-    return this.take();
-  }
+/** @param prices the type of the prices in Parquet */
+export function rangeWriter(format: RowFormat, detail: RowDetail, prices: PriceType): RowWriter<PricedEntry> {
+  return openRowWriter(format, {
+    detail,
+    groupRows: GROUP_ROWS,
+    prices,
+    jsonOf: (row) => rowJson(row, detail),
+    valuesOf: (row) => rowValues(row, detail),
+  });
 }
 
 /** Writes a row as JSON. The first fields are the fields of `/v1/prices/latest`. */
@@ -73,7 +29,7 @@ function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail
 }
 
 /** Returns the values of a row's columns. */
-export function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): RowValues {
+function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): RowValues {
   const { signedAtNs, timestampNs, price, symbol, signatureType, trigger } = aggregate;
   if (detail === 'price') return [signedAtNs, timestampNs, price, symbol, signatureType, trigger];
   const { publicKey, r, s, v, msgHash, merkleRoot, algorithm } = aggregate;

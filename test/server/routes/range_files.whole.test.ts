@@ -25,7 +25,7 @@ test('Parquet and CSV files are read by pyarrow and duckdb with exact digits', N
   });
   const dir = t.testdir();
   const paths = (['parquet', 'csv'] as const).map((format) => {
-    const writer = rangeWriter(format, 'whole');
+    const writer = rangeWriter(format, 'whole', 'decimal');
     const parts: Uint8Array[] = [];
     for (const entry of entries) {
       writer.add(entry);

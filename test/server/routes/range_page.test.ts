@@ -29,7 +29,14 @@ function slowPast(blockMs: number) {
   const pageAt = (fromNs: bigint, everyNs?: bigint) =>
     rangePage(
       past as unknown as Pick<PastReader, 'blocks' | 'isMissed'>,
-      { name: evmName('BTCUSD'), range: { fromNs, toNs: 100n }, everyNs, rowsMax: 1_000, withInputs: false },
+      {
+        name: evmName('BTCUSD'),
+        range: { fromNs, toNs: 100n },
+        everyNs,
+        rowsMax: 1_000,
+        withInputs: false,
+        isTyped: false,
+      },
       (work) => work(),
       () => nowMs,
     );

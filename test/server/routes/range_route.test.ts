@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
+import { PRICE_MIN } from '../../../src/model/price.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { TIERS } from '../../../src/past/chunk_group.js';
@@ -157,6 +158,27 @@ test('a range has each aggregate to the last character, in parts', async (t) => 
   });
   const parquet = await answerOf({ ...whole, format: 'parquet' });
   t.match(parquet, { contentType: 'application/vnd.apache.parquet' });
+  await close();
+});
+
+test('a Parquet answer whose range has a price with more than 38 digits has the prices as text', async (t) => {
+  const { add, commit, answerOf, close } = await openRoute(t, {}, 2);
+  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 3)].map((one, i) => ({
+    ...one,
+    price: i === 2 ? PRICE_MIN : one.price,
+  }));
+  add(all);
+  await commit();
+  const typeIn = async (first: number) => {
+    const query = { asset: 'BTCUSD', from: all[first]!.signedAtNs, to: HOUR_START_NS + HOUR_NS };
+    const answer = await answerOf({ ...query, detail: 'price', format: 'parquet' });
+    if (!('open' in answer)) throw new Error('the answer is not streamed');
+    const parts: Uint8Array[] = [];
+    for await (const part of answer.open(async () => {})) parts.push(part);
+    return /DECIMAL\(38, 18\)|decimal text/.exec(Buffer.concat(parts).toString('latin1'))?.[0];
+  };
+  t.equal(await typeIn(0), 'DECIMAL(38, 18)', 'the price is in the next answer');
+  t.equal(await typeIn(1), 'decimal text');
   await close();
 });
 
