@@ -19,7 +19,6 @@ import { missedTicks } from './prices/missed_ticks.js';
 import { PricePublisher, type PublishOptions } from './prices/price_publisher.js';
 import { priceRange, type RangeQuery, requireRange } from './prices/price_range.js';
 import type { PriceStream, StreamOptions } from './prices/price_stream.js';
-import { SignedMemory } from './prices/signed_memory.js';
 import { StreamClient } from './prices/stream_client.js';
 import { requireSymbol } from './prices/symbol_table.js';
 
@@ -34,7 +33,6 @@ export class Client extends StreamClient {
    */
   constructor(options: ClientOptions, platform: Platform) {
     super(options, platform);
-    this.context.memory = new SignedMemory((error) => this.context.reportError(error));
     if (options.log !== undefined) this.context.sample = new LogSample(options.log, this.context);
   }
 
@@ -140,7 +138,7 @@ export class Client extends StreamClient {
   ): Promise<Record<string, AggregatePrice>> {
     const prices = await this.context.requests.ask(request);
     for (const price of Object.values(prices)) {
-      this.context.memory?.addAggregate(price);
+      this.context.memory.addAggregate(price);
       this.context.sample?.received(price);
     }
     return prices;

@@ -1,6 +1,12 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
+import { decodePayload, type Payload } from '../../src/client/verify/decode_payload.js';
+import { parseEvidence } from '../../src/client/verify/evidence_file.js';
+import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
+import { VERSIONED_LAYOUT } from '../../src/wire/payload_fields.js';
+import { signed } from '../client/signed_payload.js';
 import { Feed, units } from '../service/feed.js';
 import { SERVICE_KEYS, startTestService, TOKEN } from '../service/harness.js';
 import { openSilentRelay } from '../service/silent_relay.js';
@@ -58,6 +64,25 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         t.notOk(await page.isVisible('#notice'));
       },
     );
+  });
+
+  await t.test('two values of one time are said, with the evidence', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      await page.routeWebSocket(/\/ws/, (socket) => {
+        const server = socket.connectToServer();
+        server.onMessage((message) => {
+          for (const text of [message, otherValue(String(message))])
+            if (text !== undefined) socket.send(text);
+        });
+      });
+      await page.reload();
+      await untilText(page, '#notice', 'Do not trust these prices: 0x');
+      const [download] = await Promise.all([page.waitForEvent('download'), page.click('#notice button')]);
+      const evidence = parseEvidence(readFileSync(await download.path(), 'utf8'));
+      const proven = await verifyEvidence(evidence, { signers: [service.evmAddress] });
+      t.match(proven, { verdict: 'verified', statement: /signed two values of asset \d of taxonomy 1/ });
+    });
   });
 
   await t.test('a dead connection is said, its prices go stale, and the page comes back', async (t) => {
@@ -279,3 +304,16 @@ function forged(bytes: Buffer): Buffer {
   copy[at + 180] = copy[at + 180] === 0x30 ? 0x31 : 0x30;
   return copy;
 }
+
+/** Returns a frame of the same time with another price of its first asset, validly signed; `undefined` for other messages. */
+function otherValue(message: string): string | undefined {
+  const { type, p } = JSON.parse(message);
+  if (type !== 'signed_ecdsa') return undefined;
+  const { body } = decodePayload(p) as Payload;
+  const other = Buffer.from(body);
+  const { head, asset } = VERSIONED_LAYOUT;
+  other[head.bytes + asset.at.price + PRICE_LAST_BYTE]! ^= 1;
+  return JSON.stringify({ type, p: signed(other, new Uint8Array(SERVICE_KEYS.evm)) });
+}
+
+const PRICE_LAST_BYTE = 15;

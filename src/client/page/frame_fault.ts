@@ -39,6 +39,15 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
     : { tone: 'bad', text: `A frame failed its check, so no price is shown until one passes. ${reason}.` };
 }
 
+/** Makes the notice of a key that has signed two values for one time. @param save saves the evidence */
+export function equivocationNotice(statement: string, save: () => void): Notice {
+  return {
+    tone: 'bad',
+    text: `Do not trust these prices: ${statement}. Anybody can check the evidence with tickseal log verify.`,
+    action: { name: 'Save the evidence', run: save },
+  };
+}
+
 /** Makes the notice of a service problem. The problem may be temporary. @param what the text after `The service` */
 export function troubleNotice(what: string): Notice {
   return { tone: 'bad', text: `The service ${what}. The page tries again.` };

@@ -1,4 +1,5 @@
 import {
+  EquivocationError,
   ProtocolError,
   RefusedError,
   type TicksealError,
@@ -15,6 +16,7 @@ import { ageMs, assetKey, Board, type Fault } from './board.js';
 import { ConnectionLog, connectionState } from './connection_state.js';
 import { byId } from './elements.js';
 import {
+  equivocationNotice,
   faultOf,
   isOtherSigner,
   noticeOf,
@@ -26,6 +28,8 @@ import { pacedFetch } from './paced_fetch.js';
 import { pause } from './pause.js';
 import type { PinnedSigners } from './pins.js';
 import { plainReason, reasonText } from './plain_reason.js';
+import { saveFile } from './save_button.js';
+import { EVIDENCE_NAME } from './saved_files.js';
 import { simulationText } from './simulation_text.js';
 import type { StateBar } from './state_bar.js';
 
@@ -73,6 +77,8 @@ export class LivePrices {
   #newestPayload: { readonly hex: string; readonly ids: ReadonlySet<number> } | undefined;
   /** The reason why the service does not send all wanted assets. */
   #refusal: string | undefined;
+  /** The proof that a key has signed two values for one time. */
+  #equivocation: EquivocationError | undefined;
   /** The reason why no prices arrive. */
   #trouble: string | undefined;
 
@@ -257,7 +263,8 @@ export class LivePrices {
   #explain(error: TicksealError): void {
     // The events `report` and `taxonomy` cover these two errors.
     if (error instanceof UnverifiedError || error instanceof UnknownAssetError) return;
-    if (error instanceof ProtocolError) this.#refusal = error.message.slice(error.url.length + 2);
+    if (error instanceof EquivocationError) this.#equivocation ??= error;
+    else if (error instanceof ProtocolError) this.#refusal = error.message.slice(error.url.length + 2);
     // A single failed request is not reported while frames arrive.
     else if (connectionState(this.connection, 1, performance.now()).tone !== 'good')
       this.#trouble = reasonText(error);
@@ -268,7 +275,12 @@ export class LivePrices {
     const { states } = this.#options;
     const { fault } = this.board;
     const key = this.#streamSigner;
-    if (fault !== undefined) states.showNotice(noticeOf(fault, key, () => this.#pin(key)));
+    const equivocation = this.#equivocation;
+    if (equivocation !== undefined) {
+      const statement = equivocation.message.slice(equivocation.url.length + 2);
+      const save = () => saveFile(EVIDENCE_NAME, equivocation.evidence);
+      states.showNotice(equivocationNotice(statement, save));
+    } else if (fault !== undefined) states.showNotice(noticeOf(fault, key, () => this.#pin(key)));
     else if (!this.connection.isOnline) states.showNotice(offlineNotice(this.board.asOfMs));
     else if (this.#trouble !== undefined)
       states.showNotice(troubleNotice(`does not answer: ${this.#trouble}`));

@@ -1,7 +1,5 @@
 import { RefusedError } from '../connect/errors.js';
 import { BROWSER, type Fetch } from '../connect/platform.js';
-import type { ClientOptions } from '../prices/client_context.js';
-import { SignedMemory } from '../prices/signed_memory.js';
 import { StreamClient } from '../prices/stream_client.js';
 import {
   clientsOf,
@@ -133,17 +131,9 @@ function showProblem(root: HTMLElement, text: string): void {
 const fetchWithoutRedirect: Fetch = (url, init) =>
   BROWSER.fetch(url, { ...init, redirect: 'error' } as typeof init);
 
-/** A streaming client that notices two values of one key for one time. */
-class ComparingClient extends StreamClient {
-  constructor(options: ClientOptions) {
-    super(options, BROWSER);
-    this.context.memory = new SignedMemory((error) => this.context.reportError(error));
-  }
-}
-
 /** Makes clients that only stream: the bundle of the page then has no other part of the client. */
 function streamClients(options: QuorumClientOptions): readonly OperatorClient[] {
-  return clientsOf(options, (one) => new ComparingClient(one));
+  return clientsOf(options, (one) => new StreamClient(one, BROWSER));
 }
 
 /** The page with the prices. */

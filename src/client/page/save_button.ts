@@ -25,11 +25,14 @@ export function saveParts({ files, command }: SavedFiles): HTMLElement[] {
 /** Makes a button that saves a text as a file. */
 function saveButton(button: string, name: string, text: string): HTMLButtonElement {
   const made = element('button', { type: 'button' }, button);
-  made.addEventListener('click', () => {
-    const href = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
-    element('a', { href, download: name }).click();
-    // A browser may read the text after the click.
-    setTimeout(() => URL.revokeObjectURL(href), KEPT_MS);
-  });
+  made.addEventListener('click', () => saveFile(name, text));
   return made;
+}
+
+/** Saves a text as a file. */
+export function saveFile(name: string, text: string): void {
+  const href = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+  element('a', { href, download: name }).click();
+  // A browser may read the text after the click.
+  setTimeout(() => URL.revokeObjectURL(href), KEPT_MS);
 }

@@ -30,15 +30,16 @@ export function savedProof(
   };
 }
 
+export const EVIDENCE_NAME = 'tickseal-evidence.json';
+
 /** Returns the file with evidence, for `tickseal log verify`. */
 export function savedEvidence(
   evidence: Evidence,
   { signers, oracleId }: Pick<ProofRequest, 'signers' | 'oracleId'>,
 ): SavedFiles {
-  const name = 'tickseal-evidence.json';
   return {
-    files: [{ button: 'Save the evidence', name, text: formatEvidence(evidence) }],
-    command: `tickseal log verify ${name}${keysText(signers, oracleId)} --policy tickseal.policy`,
+    files: [{ button: 'Save the evidence', name: EVIDENCE_NAME, text: formatEvidence(evidence) }],
+    command: `tickseal log verify ${EVIDENCE_NAME}${keysText(signers, oracleId)} --policy tickseal.policy`,
   };
 }
 

@@ -9,7 +9,7 @@ import { requireSigners, type SignerSource } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { LoggedEvent, LogOptions } from './log_options.js';
 import { PayloadVerifier } from './payload_verifier.js';
-import type { SignedMemory } from './signed_memory.js';
+import { SignedMemory } from './signed_memory.js';
 import type { StreamedType, Taxonomy } from './taxonomy.js';
 import type { Tick } from './tick.js';
 import type { GappedStream, MissedTicks } from './unread_ticks.js';
@@ -140,8 +140,8 @@ export class ClientContext {
   readonly requests: FirstAnswer;
   readonly verifier: PayloadVerifier;
   readonly listeners = new EventListeners<ClientEvents>();
-  /** Compares verified payloads and aggregates with earlier ones; absent in a client that only streams, which a quorum does not use. */
-  memory: SignedMemory | undefined;
+  /** Compares payloads and aggregates with others of the same time. */
+  readonly memory: SignedMemory;
   /** Reads the ticks that a stream missed; absent in a client that only streams, because it cannot verify aggregates. */
   readMissed: ((gap: GapEvent, stream: GappedStream) => MissedTicks) | undefined;
   /** Looks up received prices in the public log; absent without the option `log`. */
@@ -166,6 +166,11 @@ export class ClientContext {
     this.services = urls.map((url) => new RestService(url, platform, tokens));
     this.requests = new FirstAnswer(this.services, platform);
     this.verifier = new PayloadVerifier(signers, platform, options.worker, options.inlinePerSecond);
+    this.memory = new SignedMemory({
+      verifier: this.verifier,
+      steadyMs: platform.steadyMs,
+      onError: (error) => this.reportError(error),
+    });
   }
 
   /** The keys and options for the checks of aggregates. */

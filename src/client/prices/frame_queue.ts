@@ -23,6 +23,7 @@ interface QueuedPayload extends WaitingPayload {
  */
 export class FrameQueue {
   readonly #keptChars: number;
+  readonly #onDropped: (dropped: WaitingPayload) => void;
   #chars = 0;
   #first: QueuedPayload | undefined;
   #last: QueuedPayload | undefined;
@@ -30,9 +31,13 @@ export class FrameQueue {
   /** The waiting payloads without a newest price. */
   readonly #outdated = new Set<QueuedPayload>();
 
-  /** @param keptChars the number of waiting characters up to which the queue drops no payload */
-  constructor(keptChars = 0) {
+  /**
+   * @param keptChars the number of waiting characters up to which the queue drops no payload
+   * @param onDropped called with each payload that the queue drops
+   */
+  constructor(keptChars: number, onDropped: (dropped: WaitingPayload) => void) {
     this.#keptChars = keptChars;
+    this.#onDropped = onDropped;
   }
 
   get isEmpty(): boolean {
@@ -61,6 +66,7 @@ export class FrameQueue {
     for (const outdated of this.#outdated) {
       outdated.next!.lostChars += outdated.lostChars + outdated.hex.length;
       this.#remove(outdated);
+      this.#onDropped(outdated);
     }
   }
 
@@ -77,7 +83,9 @@ export class FrameQueue {
     return oldest;
   }
 
+  /** Drops all payloads. */
   clear(): void {
+    for (let one = this.#first; one !== undefined; one = one.next) this.#onDropped(one);
     this.#first = undefined;
     this.#last = undefined;
     this.#chars = 0;

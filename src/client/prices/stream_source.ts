@@ -9,6 +9,7 @@ import { FrameQueue, type WaitingPayload } from './frame_queue.js';
 import { LostPayloads } from './lost_payloads.js';
 import type { SourcedPrice } from './merger.js';
 import { ServiceClock } from './service_clock.js';
+import type { PayloadSource } from './signed_memory.js';
 import type { ReportedPayload, SourceEvents } from './source_events.js';
 import type { StreamSourceOptions } from './stream_source_options.js';
 import { Subscriber } from './subscriber.js';
@@ -34,6 +35,7 @@ export class StreamSource {
   readonly #symbols: SymbolTable;
   readonly #queue: FrameQueue;
   readonly #losses = new LostPayloads();
+  readonly #sender: PayloadSource;
   #isVerifying = false;
   /** True when a call of {@link #drain} is scheduled. */
   #isDrainDue = false;
@@ -61,7 +63,7 @@ export class StreamSource {
     this.#options = options;
     this.#context = context;
     this.#events = events;
-    this.#queue = new FrameQueue(options.keptChars);
+    this.#queue = new FrameQueue(options.keptChars, (one) => context.memory.passOver(one, this.#sender));
     this.#symbols = new SymbolTable(service, options.signatureType, context.platform, options.wanted, {
       onRead: (taxonomy) => this.#symbolsRead(taxonomy),
       onError: (error) => context.reportError(error),
@@ -70,6 +72,8 @@ export class StreamSource {
         this.#end(error);
       },
     });
+    const onFailed = (report: PayloadReport, hex: string) => this.#fail(report, hex);
+    this.#sender = { url: service.url, symbols: this.#symbols, onFailed };
     const connection = context.connectionTo(service);
     this.#subscriber = new Subscriber({
       ...connection,
@@ -196,6 +200,7 @@ export class StreamSource {
       if (next === undefined) return;
       if (next.lostChars > 0) this.#losses.lost(next.lostChars);
       if (this.#repeats(next.payload)) {
+        this.#context.memory.passOver(next, this.#sender);
         this.#passed(next);
         continue;
       }
@@ -208,11 +213,12 @@ export class StreamSource {
     this.#isVerifying = true;
     const mapping = this.#mapping;
     this.#context.verifier.verify(hex, (report) => {
-      if (this.#isClosed || mapping !== this.#mapping) return;
+      if (this.#isClosed) return;
+      const isCurrent = mapping === this.#mapping;
       // This line comes first, because a listener of the user may throw below.
-      this.#isVerifying = false;
-      if (report.verdict !== 'failed')
-        this.#context.memory?.addPayload(this.#url, { report, hex }, this.#symbols);
+      if (isCurrent) this.#isVerifying = false;
+      if (report.verdict !== 'failed') this.#context.memory.addPayload({ report, hex }, this.#sender);
+      if (!isCurrent || this.#isClosed) return;
       const dated = this.#clock.judge(report, this.#options.maxAgeMs);
       if (dated.verdict === 'failed') this.#fail(dated, hex);
       else this.#place({ report: dated, hex }, false);
@@ -224,7 +230,7 @@ export class StreamSource {
   #place(reported: ReportedPayload, isSecondTime: boolean): void {
     const { report, hex } = reported;
     const { taxonomyId } = report.payload;
-    if (!this.#fits(report.payload)) {
+    if (!this.#symbols.fits(report.payload)) {
       if (!isSecondTime) {
         this.#unplaced = reported;
         this.#symbols.expire();
@@ -246,17 +252,10 @@ export class StreamSource {
     this.#events.onPayload(timestampNs, isAfterLoss);
   }
 
-  #fits({ taxonomyId, assets }: Payload): boolean {
-    return (
-      taxonomyId === this.#symbols.taxonomyId &&
-      assets.every(({ id }) => this.#symbols.symbolOf(id) !== undefined)
-    );
-  }
-
   /** Returns whether the stream already has all prices of a payload, so that verifying the payload is unnecessary. */
   #repeats(payload: Payload): boolean {
     const { merger } = this.#options;
-    if (!this.#fits(payload) || this.#context.memory?.differs(payload)) return false;
+    if (!this.#symbols.fits(payload)) return false;
     return this.#wantedIn(payload).every((price) => merger.repeats(price));
   }
 

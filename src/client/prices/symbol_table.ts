@@ -2,6 +2,7 @@ import { isIdName, ONLY_SYMBOLS } from '../../wire/asset_id.js';
 import { isRateLimited, RefusedError, type TicksealError } from '../connect/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { RestService } from '../connect/rest_service.js';
+import type { Payload } from '../verify/decode_payload.js';
 import { fetchTaxonomy, idsBySymbol, type StreamedType, type Taxonomy } from './taxonomy.js';
 
 /** The interval at which the taxonomy is read again. */
@@ -98,6 +99,11 @@ export class SymbolTable {
 
   symbolOf(id: number): string | undefined {
     return this.#symbolById.get(id);
+  }
+
+  /** Returns whether a payload has the table's taxonomy, and all of its assets are in the table. */
+  fits({ taxonomyId, assets }: Payload): boolean {
+    return taxonomyId === this.#taxonomyId && assets.every(({ id }) => this.#symbolById.has(id));
   }
 
   /** Marks the table as possibly changed. The table is not current until the next read. */

@@ -117,14 +117,16 @@ test('a closed verifier settles nothing more', async (t) => {
   t.ok(workers[0]!.isTerminated);
 });
 
-function newQueue(keptChars?: number) {
-  const queue = new FrameQueue(keptChars);
+function newQueue(keptChars = 0) {
+  const dropped: string[] = [];
+  const queue = new FrameQueue(keptChars, ({ hex }) => dropped.push(hex));
   const next = () => {
     const { hex, lostChars = 0 } = queue.shift() ?? {};
     return hex && (lostChars > 0 ? `(${lostChars} lost) ${hex}` : hex);
   };
   return {
     queue,
+    dropped,
     push: (name: string, ...ids: number[]) =>
       queue.push({
         hex: name,
@@ -140,7 +142,7 @@ function newQueue(keptChars?: number) {
 }
 
 test('payloads that wait are those with the newest price of some asset', async (t) => {
-  const { queue, push, left } = newQueue();
+  const { queue, push, left, dropped } = newQueue();
   push('a', 1, 2);
   push('b', 2, 3);
   push('c', 1);
@@ -151,6 +153,7 @@ test('payloads that wait are those with the newest price of some asset', async (
   push('f', 1);
   t.equal(queue.isEmpty, false);
   queue.clear();
+  t.same(dropped, ['a', 'd', 'f'], 'each dropped payload is reported once');
   t.equal(left(), '');
   t.equal(queue.isEmpty, true);
   push('g', 1, 2);

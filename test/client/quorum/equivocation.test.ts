@@ -78,6 +78,66 @@ for (const isFirstNewer of [false, true])
     t.equal(errors.length, 1, 'one report for a key');
   });
 
+const HELD_MS = 300;
+
+for (const [name, deceive] of [
+  ['one after the other', ({ c }, one, other) => void [one, other].map((text) => c.server.broadcast(text))],
+  [
+    'at two addresses',
+    ({ c, second }, one, other) =>
+      void [c.server, second].map((server, i) => server.broadcast([one, other][i]!)),
+  ],
+  [
+    'around a lost connection',
+    ({ c }, one, other) => {
+      c.server.broadcast(one);
+      for (const socket of c.server.sockets) socket.terminate();
+      c.server.onSocket = () => void setTimeout(() => c.server.broadcast(other), HELD_MS);
+    },
+  ],
+  [
+    'before a newer frame',
+    ({ c }, one, other, newer) => void [one, other, newer].map((text) => c.server.broadcast(text)),
+  ],
+  [
+    'after a newer frame',
+    ({ c }, one, other, newer) => void [newer, one, other].map((text) => c.server.broadcast(text)),
+  ],
+] satisfies [
+  string,
+  (on: Awaited<ReturnType<typeof open>>, one: string, other: string, newer: string) => void,
+][])
+  for (const prices of [
+    [HONEST, OTHER],
+    [OTHER, HONEST],
+  ])
+    test(`two values for one time are noticed when they come ${name}: ${prices}`, async (t) => {
+      const opened = await open(t);
+      const { c, ticks, errors, send } = opened;
+      await eventually(() => {
+        send(Date.now());
+        c.send('BTCUSD', HONEST);
+        return ticks.some(({ verdict }) => verdict === 'verified 3 of 3');
+      });
+      const madeMs = Date.now() + 1;
+      const [one, other] = prices.map((price) => c.frame('BTCUSD', price, madeMs));
+      deceive(opened, one!, other!, c.frame('BTCUSD', HONEST, madeMs + 1));
+      await eventually(() => errors.some(({ error }) => error instanceof EquivocationError));
+      const found = errors.filter(({ error }) => error instanceof EquivocationError);
+      t.match(found, [
+        { operator: 'c', error: { symbol: 'BTCUSD', message: /signed two values of BTCUSD/ } },
+      ]);
+      const evidence = parseEvidence((found[0]!.error as EquivocationError).evidence);
+      t.match(await verifyEvidence(evidence, { signers: c.options.signers }), { verdict: 'verified' });
+      const from = ticks.length;
+      await eventually(() => {
+        send(Date.now());
+        c.send('BTCUSD', HONEST);
+        return ticks.length > from + 1;
+      });
+      t.match(ticks.at(-1), { verdict: 'verified 2 of 3', operators: [{}, {}, { verdict: 'equivocates' }] });
+    });
+
 test('two aggregates with one time are noticed, also when they come one after the other', async (t) => {
   const timeNs = 1_000_000_000n;
   const keys = [0, 1, 2].map((n) => new Uint8Array(32).fill(n + 1));
