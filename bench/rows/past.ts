@@ -32,7 +32,8 @@ const AT_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
  * an aggregate also has `r` and `s` of 0.4 new inputs.
  */
 const LEAST_BYTES = { signatures: 96, whole: 96 + 0.4 * 64 } as const;
-const SIZE_RATIO_MAX = 1.25;
+/** The largest allowed number of bytes of an aggregate. */
+const BYTES_MAX = { signatures: 140, whole: 180 } as const;
 /** The smallest allowed rate of an export, in rows a second. */
 const EXPORT_ROWS_MIN = 5_000;
 const DETAILS = ['signature', 'whole'] as const;
@@ -92,7 +93,7 @@ function size(name: string, kept: keyof typeof LEAST_BYTES): Line {
     name,
     unit: 'bytes',
     ours: { variant: 'service', figure: kept },
-    bound: { atMost: SIZE_RATIO_MAX * LEAST_BYTES[kept] },
+    bound: { atMost: BYTES_MAX[kept] },
     peers: [],
     shown: [
       { name: 'incompressible', unit: 'bytes', source: { variant: 'service', figure: `${kept}: least` } },

@@ -36,14 +36,14 @@ const CASES = [...LATEST_CASES, ...HISTORY_CASES] as const;
 type Case = (typeof CASES)[number];
 /** The smallest allowed ratios to the number of answers of each peer. A case without a ratio has no such peer. */
 const RATIOS: Readonly<Record<Case, Readonly<Partial<Record<Peer, number>>>>> = {
-  'latest of 1 asset': { 'bare uWS': 0.8, fastify: 3, nginx: 1.3, 'net/http': 2 },
-  'latest of 10 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
-  'latest of 100 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 0.9, 'net/http': 2 },
+  'latest of 1 asset': { 'bare uWS': 0.7, fastify: 2 },
+  'latest of 10 assets': { 'bare uWS': 0.7, fastify: 2 },
+  'latest of 100 assets': { 'bare uWS': 0.7, fastify: 2 },
   // The service writes the candles of today again for each answer.
   'history of 10,080 candles': {},
   'history of 7 sealed days': { 'bare uWS': 0.5 },
 };
-type Peer = 'bare uWS' | 'fastify' | 'nginx' | 'net/http';
+type Peer = 'bare uWS' | 'fastify';
 
 export const rest: Row = {
   name: 'rest',
@@ -101,11 +101,11 @@ function line(name: Case): Line {
     peers: [
       against('bare uWS route', 'bare uWS'),
       against('fastify', 'fastify'),
-      ...(ratios.nginx !== undefined
+      ...(isLatest(name)
         ? [
-            against('nginx, static file', 'nginx'),
+            { name: 'nginx, static file', source: { variant: 'nginx', figure: name } },
             tunedNginx(name),
-            against('net/http (Go)', 'net/http'),
+            { name: 'net/http (Go)', source: { variant: 'net/http', figure: name } },
             { name: 'axum (Rust)', source: { variant: 'axum', figure: name } },
           ]
         : []),
@@ -116,6 +116,11 @@ function line(name: Case): Line {
       { name: 'client', unit: 'cores', source: { variant: 'service', figure: `${name}: client cores` } },
     ],
   };
+}
+
+/** Returns whether all peers have the case. */
+function isLatest(name: Case): boolean {
+  return (LATEST_CASES as readonly Case[]).includes(name);
 }
 
 function bareRoute(figure: Case, atLeast: number) {
@@ -135,9 +140,9 @@ function limit(name: Case): Line {
     ours: { variant: 'bare uWS', figure: name },
     peers: [
       { name: 'fastify', source: { variant: 'fastify', figure: name } },
-      ...(RATIOS[name].nginx === undefined
-        ? []
-        : [{ name: 'nginx, static file', source: { variant: 'nginx', figure: name } }, tunedNginx(name)]),
+      ...(isLatest(name)
+        ? [{ name: 'nginx, static file', source: { variant: 'nginx', figure: name } }, tunedNginx(name)]
+        : []),
     ],
   };
 }
