@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './flatc.mjs';
@@ -42,6 +42,11 @@ if (stale.length > 0) {
     sourcemap: true,
     logLevel: 'warning',
   });
+}
+// The modules of deleted sources would still be found by tests and packages.
+for (const output of FOLDERS.flatMap((folder) => filesOf(`dist/${folder}`))) {
+  const source = output.slice('dist/'.length).replace(/\.(?:js|js\.map|d\.ts)$/, '.ts');
+  if (!source.startsWith('src/bundle/') && !existsSync(join(ROOT, source))) rmSync(join(ROOT, output));
 }
 const builtMs = Math.min(...PROGRAMS.map(outputOf).map(changedMs));
 const bundled = sources.filter((file) => /^(?:src|scripts\/(?:build_programs|licences))/.test(file));
