@@ -277,7 +277,7 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'hyparquet-writer': /^records\/parquet_rows\.ts$/,
   piscina: /^crypto\/pool\/threads\.ts$/,
   lmdb: /^store\/(?:lmdb\/|journal_table\.ts$)/,
-  koffi: /^(?:crypto\/secp256k1\/secp256k1_system|server\/uws\/tcp_counters)\.ts$/,
+  koffi: /^crypto\/secp256k1\/secp256k1_system\.ts$/,
   '@nats-io/transport-node': /^cluster\/nats\//,
   '@nats-io/jetstream': /^cluster\/nats\//,
 };

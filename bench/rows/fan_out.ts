@@ -54,7 +54,7 @@ export const fanOut: Row = {
     'In a process that does nothing else, a wake-up by such a thread takes 115 to 150 µs of CPU time with a message of the worker or of a port, no less through a socket, and one by a timer of the event loop takes 60 to 75. ' +
     'But the ticks of such a timer are up to 1 ms late instead of 0.2, and with it the service takes 0.94 to 1.0 of the CPU time; to wait for the thread with `Atomics.waitAsync` instead of a ' +
     'message takes as long; a timer of the kernel (`timerfd`) in the event loop would save 20 to 40 µs of 1,300 a tick, by parts of Node that are not public. ' +
-    'At 5,000 clients the service takes 1.05 to 1.09 of the CPU time of bare `app.publish` (medians of 5 and 6 turns) since its watch for empty frames looks at few connections while the loop is idle; ' +
+    'At 5,000 clients the service takes 1.05 to 1.09 of the CPU time of bare `app.publish` (medians of 5 and 6 turns); ' +
     'without any look at readers that do not read it takes as long. Fewer system ' +
     'calls a frame are for uWebSockets.js to make: bare `app.publish` itself sends fewer frames than Rust.',
   rounds: 3,

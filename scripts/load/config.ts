@@ -110,6 +110,7 @@ export function writeConfig(
     limits: {
       stream_connections: 100_000,
       connections_per_token: 100_000,
+      publish_connections_per_token: 100_000,
       idle_timeout: '960s',
       slow_consumer: '60s',
       // The limits are high, because a load run measures the capacity of the service instead of a token's limits.

@@ -8,7 +8,16 @@ import { pause } from '../load/wait.js';
 // kills it or its time is over. The process prints a line of JSON when it has begun.
 
 /** The kinds of hostile clients. */
-export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged', 'empty', 'tiny'] as const;
+export const HOSTILE_KINDS = [
+  'signed',
+  'subscriptions',
+  'junk',
+  'forged',
+  'empty',
+  'limited',
+  'unfinished',
+  'tiny',
+] as const;
 export type HostileKind = (typeof HOSTILE_KINDS)[number];
 
 /** The number of assets of the service. Each subscribed set contains all assets except one. */
@@ -23,9 +32,16 @@ const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
 /** The number of connections that send small frames at full speed. */
 const FLOODING = 20;
+/** The number of publishers that a token may have: the default of `publish_connections_per_token`. */
+export const HOSTILE_PUBLISHERS = 16;
 const FLOOD_WRITE_BYTES = 256 * 1024;
 /** The interval of control messages. `control_messages_per_second` is 10. */
 const CONTROL_INTERVAL_MS = 100;
+/** The bytes a second of a connection that a proxy in front of the service lets through (scripts/deploy/README.md). */
+const LIMITED_BYTES_PER_SECOND = 256 * 1024;
+const LIMITED_INTERVAL_MS = 50;
+/** The length of an unfinished message. The service ends a connection with a longer message. */
+const UNFINISHED_BYTES = 2 * 1024 * 1024;
 /** The time between two attempts to connect. */
 const RECONNECT_MS = 5;
 const PUBLISH = '/evm/publish?ack=true';
@@ -71,18 +87,40 @@ function keepSendingOn(port: number, path: string, frames: Buffer, begin: Buffer
   });
 }
 
+const BEGIN_MESSAGE = Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x7b]);
+const EMPTY_FRAME = Buffer.from([0x00, 0x80, 0, 0, 0, 0]);
+
 /** Begins messages, and continues them with empty frames. */
 async function sendEmptyFrames(port: number): Promise<void> {
-  const begin = Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x7b]);
-  const empty = Buffer.from([0x00, 0x80, 0, 0, 0, 0]);
   for (let connection = 0; connection < FLOODING; connection++)
-    keepSendingOn(port, connection % 2 === 0 ? '/ws' : PUBLISH, filledWith(empty), begin);
+    keepSendingOn(port, connection % 2 === 0 ? '/ws' : PUBLISH, filledWith(EMPTY_FRAME), BEGIN_MESSAGE);
+}
+
+/** Sends empty frames on all connections of the token, through a proxy that limits the bytes of each connection. */
+async function sendLimitedEmptyFrames(port: number): Promise<void> {
+  const frames = Math.floor((LIMITED_BYTES_PER_SECOND * LIMITED_INTERVAL_MS) / 1_000 / EMPTY_FRAME.length);
+  const bytes = Buffer.concat(Array<Buffer>(frames).fill(EMPTY_FRAME));
+  for (let connection = 0; connection < READERS; connection++)
+    void keepConnected(port, connection < HOSTILE_PUBLISHERS ? PUBLISH : '/ws', (socket) => {
+      socket.write(BEGIN_MESSAGE);
+      setInterval(() => socket.write(bytes), LIMITED_INTERVAL_MS);
+    });
+}
+
+/** Opens all connections of publishers, each with the longest unfinished message, and closes and opens them repeatedly. */
+async function leaveUnfinished(port: number): Promise<void> {
+  const frame = Buffer.alloc(14 + UNFINISHED_BYTES - 1);
+  frame.writeUInt16BE(0x81ff);
+  frame.writeBigUInt64BE(BigInt(UNFINISHED_BYTES), 2);
+  for (let publisher = 0; publisher < HOSTILE_PUBLISHERS; publisher++)
+    void keepConnected(port, PUBLISH, (socket) => socket.write(frame, () => socket.close()));
 }
 
 /** Publishes valid messages without prices. */
 async function publishTiny(port: number): Promise<void> {
   const tiny = clientFrame('{"type":"signed_prices","data":{}}');
-  for (let publisher = 0; publisher < FLOODING; publisher++) keepSendingOn(port, PUBLISH, filledWith(tiny));
+  for (let publisher = 0; publisher < HOSTILE_PUBLISHERS; publisher++)
+    keepSendingOn(port, PUBLISH, filledWith(tiny));
 }
 
 function filledWith(frame: Buffer): Buffer {
@@ -147,6 +185,8 @@ const BEGIN: Readonly<Record<HostileKind, (port: number, forgingPublishers: numb
   junk: publishJunk,
   forged: publishForged,
   empty: sendEmptyFrames,
+  limited: sendLimitedEmptyFrames,
+  unfinished: leaveUnfinished,
   tiny: publishTiny,
 };
 

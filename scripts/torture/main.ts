@@ -36,7 +36,7 @@ import { worker } from './worker.js';
  * | `--count N` | the size of `crashes` and `batch` |
  * | `--minutes N` | the length of `cluster`, `audited` and `jepsen` |
  * | `--rounds N` | the times that `cluster` causes each fault; it then prints a table of silences |
- * | `--only NAME` | the faults of `cluster` and `jepsen` |
+ * | `--only NAME` | the faults of `cluster` and `jepsen`, and the client of `fair` |
  */
 const CHECKS: readonly Check[] = [
   stalled,

@@ -23,7 +23,12 @@ export function writeTortureConfig(
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
   changeConfig(config.file, (now) => {
     // The limits are high, because the clients of load runs do not answer pings.
-    now.limits = { connections_per_token: 10_000, idle_timeout: '960s', ...limits };
+    now.limits = {
+      connections_per_token: 10_000,
+      publish_connections_per_token: 10_000,
+      idle_timeout: '960s',
+      ...limits,
+    };
   });
   return config;
 }

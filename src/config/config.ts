@@ -110,6 +110,7 @@ export interface Limits {
   readonly subscriptionsPerConnection: number;
   readonly streamConnections: number;
   readonly connectionsPerToken: number;
+  readonly publishConnectionsPerToken: number;
   readonly clientMessageBytes: number;
   readonly publishMessageBytes: number;
   readonly updatesPerMessage: number;
@@ -218,6 +219,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       subscriptionsPerConnection: limits.subscriptions_per_connection,
       streamConnections: limits.stream_connections,
       connectionsPerToken: limits.connections_per_token,
+      publishConnectionsPerToken: limits.publish_connections_per_token,
       clientMessageBytes: limits.client_message_bytes,
       publishMessageBytes: limits.publish_message_bytes,
       updatesPerMessage: limits.updates_per_message,

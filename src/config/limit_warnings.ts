@@ -13,6 +13,8 @@ const RETENTION_NS_MIN = 86_400n * NS_PER_SECOND;
 export const UNIT_STOP_SECONDS = 30n;
 /** The time that a stop needs after the sockets are closed. */
 const STOP_WITHOUT_DRAIN_SECONDS = 5n;
+/** The largest sensible memory for the unfinished messages of a token. */
+const UNFINISHED_BYTES_MAX = 512 * 1024 * 1024;
 /** The sizes of the largest blocks of private networks: 10.0.0.0/8 and fc00::/7. */
 const IPV4_FREE_BITS_MAX = 24;
 const IPV6_FREE_BITS_MAX = 121;
@@ -51,6 +53,12 @@ export function* limitWarnings({ listen, ingest, storage, limits }: ConfigFile):
     yield {
       path: ['limits', 'publish_bytes_per_second'],
       message: `below publish_message_bytes (${limits.publish_message_bytes}): after one message of that size the publisher's next messages are not read for more than a second`,
+    };
+  const unfinishedBytes = 2 * limits.publish_message_bytes * limits.publish_connections_per_token;
+  if (unfinishedBytes > UNFINISHED_BYTES_MAX)
+    yield {
+      path: ['limits', 'publish_connections_per_token'],
+      message: `with publish_message_bytes (${limits.publish_message_bytes}) the unfinished messages of one token may take ${unfinishedBytes} bytes of memory: each connection may hold one of twice that size`,
     };
 }
 

@@ -212,6 +212,7 @@ const limits = z.strictObject({
   subscriptions_per_connection: count(1000, UINT16_MAX + 1),
   stream_connections: count(10_000),
   connections_per_token: count(100),
+  publish_connections_per_token: count(16),
   client_message_bytes: sizeBytes('64 KiB'),
   publish_message_bytes: sizeBytes('1 MiB'),
   updates_per_message: count(1000, 65_536),

@@ -103,6 +103,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const connectionLimits = {
     controlMessagesPerSecondMax: limits.controlMessagesPerSecond,
     connectionsPerTokenMax: limits.connectionsPerToken,
+    publishConnectionsPerTokenMax: limits.publishConnectionsPerToken,
     streamConnectionsMax: limits.streamConnections,
   };
   const sockets = new ConnectionRegistry(access, connectionLimits, options.clock);
@@ -200,7 +201,7 @@ function endpointsOf(
 ): Endpoint[] {
   const { limits } = config;
   const { stream, signsPayloads, aggregates, receiver } = streams;
-  const { budgets, callers } = access;
+  const { budgets } = access;
   const { clientMessageBytes: messageBytesMax, idleTimeoutSeconds } = limits;
   return [
     streamEndpoint({ stream, signsPayloads, budgets, messageBytesMax, idleTimeoutSeconds }),
@@ -209,7 +210,6 @@ function endpointsOf(
       receiver,
       clock,
       budgets,
-      counts: callers,
       publishBytesPerSecondMax: limits.publishBytesPerSecond,
       controlMessagesPerSecondMax: limits.controlMessagesPerSecond,
       badMessagesPerSecondMax: limits.badMessagesPerSecond,

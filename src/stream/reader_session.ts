@@ -158,12 +158,6 @@ export abstract class ReaderSession<Group> implements ControlCount {
     this.terms.streams.lagged(this, NOTHING_SENT);
   }
 
-  silent(): void {}
-
-  unfinished(): void {}
-
-  resumed(): void {}
-
   closed(): void {
     this.terms.streams.closed(this);
   }

@@ -41,19 +41,9 @@ export const CLOSES = {
     reason: 'more than control_messages_per_second',
     reconnect: true,
   },
-  emptyFrames: {
-    code: 1008,
-    reason: 'too many empty frames',
-    reconnect: true,
-  },
   idle: {
     code: 1008,
     reason: 'nothing whole was received within the idle timeout',
-    reconnect: true,
-  },
-  tooManySilent: {
-    code: 1008,
-    reason: 'too many connections of the token do not answer',
     reconnect: true,
   },
   tooMuchAtOnce: {
@@ -84,9 +74,7 @@ export const CLOSE_PATHS: Readonly<Record<keyof typeof CLOSES, ClosePaths>> = {
   badMessages: 'stream',
   refusedMessages: 'publish',
   controlFlood: 'all',
-  emptyFrames: 'all',
   idle: 'all',
-  tooManySilent: 'publish',
   tooMuchAtOnce: 'all',
   tooSlow: 'stream',
   tokenRevoked: 'all',
@@ -105,11 +93,7 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
     'more than `limits.bad_messages_per_second` messages of the token or key were refused as a whole: they could not be read, were too long, or were past `limits.publish_bytes_per_second`',
   controlFlood:
     'more than `limits.control_messages_per_second` pings or pongs, or far more control messages, came on the connection, or on all connections of the token',
-  emptyFrames:
-    'the connection sent far more bytes than its messages have: continuation frames without bytes; the next connections of the token wait for 10 s',
   idle: 'no whole message, ping or pong came within the idle timeout',
-  tooManySilent:
-    'the connection does not answer a ping, nothing was accepted on it yet, and the token has too many such connections',
   tooMuchAtOnce:
     'the connection sent more than 100 messages that the service received together, and receiving took it longer than 100 ms',
   tooSlow: 'too slow, the connection took nothing for the time of `limits.slow_consumer`',

@@ -230,6 +230,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['limits.subscriptions_per_connection', { right: [65_536], wrong: [...counts.wrong, 65_537] }],
   ['limits.stream_connections', counts],
   ['limits.connections_per_token', counts],
+  ['limits.publish_connections_per_token', counts],
   [
     'limits.client_message_bytes',
     { right: [undefined, 64, '1 KiB', '64 MiB'], wrong: [63, '65 MiB', '1 KB', 1.5] },

@@ -83,6 +83,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     subscriptionsPerConnection: 1000,
     streamConnections: 10_000,
     connectionsPerToken: 100,
+    publishConnectionsPerToken: 16,
     clientMessageBytes: 65_536,
     traceIdCharacters: 256,
     publishMessageBytes: 1_048_576,

@@ -79,6 +79,7 @@ export function sampleFile() {
       subscriptions_per_connection: 1000,
       stream_connections: 10_000,
       connections_per_token: 100,
+      publish_connections_per_token: 16,
       client_message_bytes: '64 KiB',
       publish_message_bytes: '1 MiB',
       updates_per_message: 1000,

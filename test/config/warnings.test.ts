@@ -118,6 +118,12 @@ const LIMITS: readonly [path: readonly (string | number)[], bad: unknown, good: 
     '1 MiB',
     /limits\.publish_bytes_per_second: below publish_message_bytes \(1048576\)/,
   ],
+  [
+    ['limits', 'publish_connections_per_token'],
+    257,
+    256,
+    /limits\.publish_connections_per_token: with publish_message_bytes \(1048576\) .* 538968064 bytes/,
+  ],
 ];
 
 for (const [path, bad, good, reason] of LIMITS)

@@ -106,7 +106,17 @@ const LIMITS: readonly Limit[] = [
     attempt: (stage, count) =>
       connections(
         stage,
-        Array.from({ length: count }, (_, i) => ['/ws', '/evm/publish', '/stark/publish'][i % 3]!),
+        Array.from({ length: count }, (_, i) => ['/ws', '/evm/publish', '/stark/publish'][i % 20] ?? '/ws'),
+      ),
+  },
+  {
+    name: 'publish_connections_per_token',
+    at: 16,
+    refusal: /^429 .*publish_connections_per_token \(16\)/,
+    attempt: (stage, count) =>
+      connections(
+        stage,
+        Array.from({ length: count }, (_, i) => ['/evm/publish', '/stark/publish'][i % 2]!),
       ),
   },
   {

@@ -1,23 +1,16 @@
 import { connect, type Socket } from 'node:net';
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { publishMessage } from '../../src/client/index.js';
-import { openTcpCounters } from '../../src/server/uws/tcp_counters.js';
 import { Feed, units } from '../service/feed.js';
-import { startTestService, type TestService, TOKEN } from '../service/harness.js';
+import { startTestService, type TestService, TestSocket, TOKEN, withTokens } from '../service/harness.js';
 
-// Tests of publishers with an unfinished message, and of publishers that never read. The service distinguishes them by the
-// kernel's byte counts.
+// Tests of publishers with an unfinished message. uWebSockets.js does not report these messages, so the service bounds the
+// connections of a token that can hold one.
 
 const KIB = 1024;
-/** The time limit for a message, and a tolerance for busy machines. */
-const UNFINISHED_MS_MAX = 11_000;
-
-/** The interval of unsolicited pongs; `control_messages_per_second` is 10. */
-const PONG_MS = 500;
-
-/** The number of silent publishers: more than a token may have with an unfinished message. */
-const QUIET = 10;
+const MIB = 1024 * KIB;
+/** The default of `publish_connections_per_token`. */
+const PUBLISHERS = 16;
 
 /** A connection that never reads, and therefore answers no pings. */
 class Deaf {
@@ -47,16 +40,6 @@ class Deaf {
     return deaf;
   }
 
-  /** Begins a message with a frame of `bytes` bytes, and then answers pings: control frames may come between two fragments. */
-  begin(bytes: number): void {
-    const head = Buffer.alloc(14);
-    head.writeUInt16BE(0x01ff);
-    head.writeBigUInt64BE(BigInt(bytes), 2);
-    this.socket.write(Buffer.concat([head, Buffer.alloc(bytes, ' ')]));
-    const pongs = setInterval(() => this.socket.write(Buffer.from([0x8a, 0x80, 0, 0, 0, 0])), PONG_MS);
-    this.socket.on('close', () => clearInterval(pongs));
-  }
-
   /** Sends a frame with a mask of zeros, or only the first `sent` bytes of the frame. */
   send(text: string, sent = text.length): void {
     const head = Buffer.alloc(14);
@@ -66,39 +49,30 @@ class Deaf {
   }
 }
 
-test('unfinished messages are ended after some seconds, silent publishers are not', async (t) => {
-  // The tests with one and two threads run at the same time, because both mostly wait.
-  t.jobs = 2;
-  await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => endsUnfinished(t, threads))));
-});
-
-async function endsUnfinished(t: Test, threads: number): Promise<void> {
-  const service = await startTestService({ listen: { port: 0, threads } });
-  t.teardown(() => service.stop());
-  // The first publisher answers pings; the second publisher has published, but does not read.
-  const reader = await Feed.open(service);
-  const published = await Deaf.open(service);
-  published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));
-  // These publishers have not published yet, and do not read.
-  const quiet = await Promise.all(Array.from({ length: QUIET }, () => Deaf.open(service)));
-  const attackers: Deaf[] = [];
-  const startMs = performance.now();
-  for (let i = 0; i < 20; i++) {
-    const attacker = await Deaf.open(service);
-    attacker.send('x'.repeat(100 * KIB), 50 * KIB);
-    attackers.push(attacker);
-  }
-  const open = () => attackers.filter(({ isClosed }) => !isClosed).length;
-  await eventually(() => open() === 0, { what: 'all are closed' });
-  const tookMs = performance.now() - startMs;
-  t.ok(tookMs <= UNFINISHED_MS_MAX, `closed after ${Math.round(tookMs)} ms`);
-  t.notOk(published.isClosed, 'one that has published does not count');
-  if (openTcpCounters() !== undefined)
-    t.equal(quiet.filter(({ isClosed }) => isClosed).length, 0, 'those that have sent nothing do not count');
-  await reader.accept({ symbol: 'BTCUSD', price: units(2) });
-  for (const { socket } of [...attackers, ...quiet, published]) socket.destroy();
-  await reader.socket.close();
-}
+for (const threads of [1, 2])
+  test(`${threads} thread(s): a token has at most its connections of publishers, each with one unfinished message`, async (t) => {
+    const service = await startTestService({ ...withTokens('other'), listen: { port: 0, threads } });
+    t.teardown(() => service.stop());
+    const other = await Feed.open(service, { token: 'other' });
+    const attackers = await Promise.all(Array.from({ length: PUBLISHERS }, () => Deaf.open(service)));
+    const open = () => TestSocket.open(`${service.socketUrl}/evm/publish`);
+    const refusal = /^429 .*the token has publish_connections_per_token \(16\) connections of publishers/;
+    await t.rejects(open(), refusal);
+    for (const attacker of attackers) attacker.send('x'.repeat(2 * MIB), 2 * MIB - 1);
+    await other.accept({ symbol: 'BTCUSD', price: units(1) });
+    const reader = await TestSocket.open(`${service.socketUrl}/ws`);
+    t.equal(
+      attackers.filter(({ isClosed }) => isClosed).length,
+      0,
+      'a publisher is not closed for its silence',
+    );
+    attackers.pop()!.socket.destroy();
+    const last = await eventually(() => open().catch(() => undefined));
+    await last.close();
+    for (const { socket } of attackers) socket.destroy();
+    await reader.close();
+    await other.socket.close();
+  });
 
 test('a message of more than twice the limit ends the connection before it is there', async (t) => {
   const service = await startTestService({ limits: { publish_message_bytes: '64 KiB' } });
@@ -110,22 +84,4 @@ test('a message of more than twice the limit ends the connection before it is th
   await eventually(() => over.isClosed);
   t.notOk(within.isClosed);
   within.socket.destroy();
-});
-
-test('unfinished messages of all connections have a bound, also of clients that answer pings', async (t) => {
-  if (openTcpCounters() === undefined) {
-    t.pass('this system has no counts');
-    return;
-  }
-  const service = await startTestService({});
-  t.teardown(() => service.stop());
-  const reader = await Feed.open(service);
-  const attackers = await Promise.all(Array.from({ length: 24 }, () => Deaf.open(service)));
-  for (const attacker of attackers) attacker.begin(1024 * KIB);
-  const open = () => attackers.filter(({ isClosed }) => !isClosed).length;
-  await eventually(() => open() <= 16, { what: 'those above 16 MiB are closed' });
-  await reader.accept({ symbol: 'BTCUSD', price: units(1) });
-  t.ok(open() > 0, 'the others stay');
-  for (const { socket } of attackers) socket.destroy();
-  await reader.socket.close();
 });

@@ -24,8 +24,8 @@ export interface CallersMemory {
   readonly hashes: SharedArrayBuffer;
   /** The number of open connections of each caller on each thread. */
   readonly connections: SharedArrayBuffer;
-  /** The number of publishing connections that may hold an unfinished message, for each caller and thread. */
-  readonly silent: SharedArrayBuffer;
+  /** The number of open connections of publishers, for each caller and thread. */
+  readonly publishers: SharedArrayBuffer;
   /** The number of open streaming connections of each thread. */
   readonly streams: SharedArrayBuffer;
   /** The budgets: {@link BUDGETS_PER_CALLER} words for each caller. */
@@ -52,7 +52,7 @@ export function createSharedAccess(threads: number): SharedAccess {
     callers: {
       hashes: new SharedArrayBuffer(CALLERS_MAX * BigInt64Array.BYTES_PER_ELEMENT),
       connections: new SharedArrayBuffer(CALLERS_MAX * threads * Int32Array.BYTES_PER_ELEMENT),
-      silent: new SharedArrayBuffer(CALLERS_MAX * threads * Int32Array.BYTES_PER_ELEMENT),
+      publishers: new SharedArrayBuffer(CALLERS_MAX * threads * Int32Array.BYTES_PER_ELEMENT),
       streams: new SharedArrayBuffer(threads * Int32Array.BYTES_PER_ELEMENT),
       budgets: budgetWords(CALLERS_MAX * BUDGETS_PER_CALLER).buffer as SharedArrayBuffer,
     },
@@ -63,11 +63,11 @@ export function createSharedAccess(threads: number): SharedAccess {
 export function forgetThread({ callers }: SharedAccess, thread: number): void {
   const streams = new Int32Array(callers.streams);
   const connections = new Int32Array(callers.connections);
-  const silent = new Int32Array(callers.silent);
+  const publishers = new Int32Array(callers.publishers);
   Atomics.store(streams, thread, 0);
   for (let at = thread; at < connections.length; at += streams.length) {
     Atomics.store(connections, at, 0);
-    Atomics.store(silent, at, 0);
+    Atomics.store(publishers, at, 0);
   }
 }
 
@@ -75,7 +75,7 @@ export function forgetThread({ callers }: SharedAccess, thread: number): void {
 export class CallerCounts {
   readonly #hashes: BigInt64Array;
   readonly #connections: Int32Array;
-  readonly #silent: Int32Array;
+  readonly #publishers: Int32Array;
   readonly #streams: Int32Array;
   /** The budgets of all callers. The budgets of a caller begin at {@link placeOfBudgets}. */
   readonly budgets: BigInt64Array;
@@ -84,10 +84,10 @@ export class CallerCounts {
   readonly #places = new Map<string, number>();
 
   /** @param thread the thread whose connections are counted */
-  constructor({ hashes, connections, silent, streams, budgets }: CallersMemory, thread: number) {
+  constructor({ hashes, connections, publishers, streams, budgets }: CallersMemory, thread: number) {
     this.#hashes = new BigInt64Array(hashes);
     this.#connections = new Int32Array(connections);
-    this.#silent = new Int32Array(silent);
+    this.#publishers = new Int32Array(publishers);
     this.#streams = new Int32Array(streams);
     this.budgets = new BigInt64Array(budgets);
     this.#thread = thread;
@@ -134,15 +134,15 @@ export class CallerCounts {
   }
 
   /**
-   * Counts a silent connection of the caller, unless the caller already has `silentMax`.
+   * Counts a connection of a publisher, unless the caller already has `publishersMax`.
    * @returns true if the connection was counted
    */
-  openSilent(place: number, silentMax: number): boolean {
-    return this.#add(this.#silent, place, silentMax);
+  openPublisher(place: number, publishersMax: number): boolean {
+    return this.#add(this.#publishers, place, publishersMax);
   }
 
-  closeSilent(place: number): void {
-    this.#takeOff(this.#silent, place);
+  closePublisher(place: number): void {
+    this.#takeOff(this.#publishers, place);
   }
 
   /**

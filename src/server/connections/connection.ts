@@ -14,8 +14,6 @@ export interface Connection extends StreamConnection {
 /** The owner of a caller's connections, which counts the connections. `closed` subtracts a connection. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
-  /** Called when the service closed a connection of the owner because the peer sent a flood of empty frames. */
-  flooded(): void;
 }
 
 /** The handlers of the events of a socket. */
@@ -35,15 +33,6 @@ export interface ConnectionEvents {
   drained(bufferedBytes: number): void;
   /** Called when the service dropped a message because too many bytes wait ({@link ConnectionPath.bufferedBytesMax}). */
   dropped(): void;
-  /** Called each second while nothing arrives, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}. */
-  silent(): void;
-  /**
-   * Called when a silence exceeds the time limit for a message, and then at each check. Requires {@link
-   * ConnectionPath.reportsSilence}.
-   */
-  unfinished(): void;
-  /** Called when a whole message or an answer to a ping arrived after a silence. */
-  resumed(): void;
   /** Called when the socket is closed. No further event follows. */
   closed(): void;
 }
@@ -62,12 +51,6 @@ export interface ConnectionPath {
   /** The maximum number of bytes that may wait for a socket. Above this number, the service drops further messages. */
   readonly bufferedBytesMax: number;
   readonly idleTimeoutSeconds: number;
-  readonly sendsPings: boolean;
-  /**
-   * True when the service pings a connection after some seconds without a whole message, and reports connections that do not
-   * answer.
-   */
-  readonly reportsSilence: boolean;
 }
 
 /** The ratio of {@link ConnectionPath.parserBytesMax} to {@link ConnectionPath.messageBytesMax}. */
@@ -85,8 +68,7 @@ export interface ReaderLimits {
 }
 
 /**
- * Returns the settings for readers' connections. The server pings these connections, and drops further messages when 1 MiB waits
- * for a reader.
+ * Returns the settings for readers' connections. The server drops further messages when 1 MiB waits for a reader.
  */
 export function readerPath(
   path: string,
@@ -98,8 +80,6 @@ export function readerPath(
     parserBytesMax: messageBytesMax * PARSER_HEADROOM,
     bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
     idleTimeoutSeconds,
-    sendsPings: true,
-    reportsSilence: false,
   };
 }
 

@@ -14,7 +14,6 @@ import { PUBLISH_PATHS } from '../../wire/paths.js';
 import { ACK_TYPE, ACKS, type Ack, DEFAULT_ACK } from '../../wire/publish_message.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { ERROR_TYPE, PING_TYPE } from '../../wire/stream.js';
-import type { CallerCounts } from '../access/shared_access.js';
 import { failure } from '../http/rest_exchange.js';
 import { type Connection, type Endpoint, type OpenEndpoint, PARSER_HEADROOM } from './connection.js';
 import {
@@ -22,11 +21,9 @@ import {
   PublisherBoundsDirectory,
   type PublisherBoundsOptions,
 } from './publisher_bounds.js';
-import { SilentPublishers } from './silent_publishers.js';
 
 export interface PublishEndpointOptions extends PublisherBoundsOptions {
   readonly receiver: PublishReceiver;
-  readonly counts: CallerCounts;
   readonly updatesPerMessageMax: number;
   readonly traceIdLengthMax: number;
   /** Called when a message that may contain prices arrived. */
@@ -40,22 +37,20 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
 
 /**
  * The maximum number of reply bytes that wait for a publisher; the service drops further replies. Many publishers never read
- * their socket, and the service keeps their connections open. So the idle timeout is the longest possible, and only {@link
- * SilentPublishers} requires answers to pings.
+ * their socket, and the service keeps their connections open. So the idle timeout is the longest possible.
  */
 const REPLY_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 960;
 
 /** Makes the endpoints `/evm/publish` and `/stark/publish`. */
 export function publishEndpoints(options: PublishEndpointOptions): readonly Endpoint[] {
-  const silent = new SilentPublishers(options.messageBytesMax * PARSER_HEADROOM, options.counts);
   const bounds = new PublisherBoundsDirectory(options);
   const reading = new TurnQueue({
     waitingBytesMax: UNREAD_BYTES_MAX,
     nowMs: () => performance.now(),
     defer: setImmediate,
   });
-  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, bounds, silent, reading));
+  return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, bounds, reading));
 }
 
 /** The number of bytes of messages that may wait to be read, for all callers together. */
@@ -65,7 +60,6 @@ function publishEndpoint(
   type: SignatureType,
   options: PublishEndpointOptions,
   boundsOf: PublisherBoundsDirectory,
-  silent: SilentPublishers,
   reading: TurnQueue,
 ): Endpoint {
   const { messageBytesMax } = options;
@@ -76,8 +70,6 @@ function publishEndpoint(
       parserBytesMax: messageBytesMax * PARSER_HEADROOM,
       bufferedBytesMax: REPLY_BYTES_MAX,
       idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
-      sendsPings: false,
-      reportsSilence: true,
     },
     scope: 'publish',
     loginType: type,
@@ -92,18 +84,9 @@ function publishEndpoint(
         isDurable: ack === 'durable',
         unsettled: [],
       };
-      return openPublisher(session, ack, { bounds, reading }, options, {
-        add: (socket) => silent.add(caller, socket),
-        delete: (socket) => silent.delete(caller, socket),
-      });
+      return openPublisher(session, ack, { bounds, reading }, options);
     },
   };
-}
-
-/** The {@link SilentPublishers} of one caller. */
-interface SilentOfCaller {
-  add(socket: Connection): void;
-  delete(socket: Connection): void;
 }
 
 /** The queues and bounds that each message of a caller passes. */
@@ -118,18 +101,15 @@ function openPublisher(
   ack: Ack,
   { bounds, reading }: PublishGates,
   options: PublishEndpointOptions,
-  silent: SilentOfCaller,
 ): OpenEndpoint {
   const { receiver, messageBytesMax, updatesPerMessageMax, traceIdLengthMax } = options;
   const { onRefused, onReplyDropped, onFault } = options;
   const owner: WorkOwner = { caller: session.rights.identity, connection: session };
   return (socket) => {
-    let hasPublished = false;
     const pings = { controlMessagesLeft: 0, controlSecond: 0 };
     const reply = (outcome: PublishOutcome, fault?: string) => {
       bounds.note(outcome);
       if (!outcome.ok && outcome.error === TOO_MANY_WAIT) onRefused(TOO_MANY_WAIT);
-      if (outcome.ok && outcome.accepted.length > 0) hasPublished = true;
       sendReply(socket, outcome, ack, fault);
     };
     const refuse = (messageBytes: number, error: string, traceId?: string) => {
@@ -194,15 +174,7 @@ function openPublisher(
       },
       drained() {},
       dropped: onReplyDropped,
-      silent() {
-        if (!hasPublished) silent.add(socket);
-      },
-      unfinished() {
-        if (!hasPublished) socket.close(CLOSES.idle.code, CLOSES.idle.reason);
-      },
-      resumed: () => silent.delete(socket),
       closed() {
-        silent.delete(socket);
         // The socket's last messages may still be in the queue.
         reading.run(owner, 0, () => receiver.closed?.(session));
       },

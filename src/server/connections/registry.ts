@@ -12,12 +12,13 @@ import { parseQuery } from '../http/query.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
 import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
-import { FloodPauses } from './flood_pauses.js';
 
 export interface ConnectionLimits {
   readonly controlMessagesPerSecondMax: number;
   /** The maximum number of connections of all kinds for each token, and for each key that logged in by signature. */
   readonly connectionsPerTokenMax: number;
+  /** The maximum number of publishers' connections, counted like {@link connectionsPerTokenMax}. */
+  readonly publishConnectionsPerTokenMax: number;
   readonly streamConnectionsMax: number;
 }
 
@@ -31,7 +32,6 @@ class RegisteredConnection implements ConnectionOwner {
     /** The index of the caller in the counts of connections. */
     readonly place: number,
     readonly onClosed: (entry: RegisteredConnection) => void,
-    readonly onFlooded: (entry: RegisteredConnection) => void,
   ) {}
 
   add(socket: Connection): void {
@@ -42,10 +42,6 @@ class RegisteredConnection implements ConnectionOwner {
   closed(socket: Connection): void {
     this.sockets.delete(socket);
     this.onClosed(this);
-  }
-
-  flooded(): void {
-    this.onFlooded(this);
   }
 }
 
@@ -61,7 +57,6 @@ export class ConnectionRegistry {
   readonly #counts: CallerCounts;
   readonly #budgets: BudgetDirectory;
   readonly #clock: Clock;
-  readonly #pauses: FloodPauses;
   #open = 0;
   #streams = 0;
   draining = false;
@@ -76,7 +71,6 @@ export class ConnectionRegistry {
     this.#counts = callers;
     this.#budgets = budgets;
     this.#clock = clock;
-    this.#pauses = new FloodPauses(clock);
   }
 
   get size(): number {
@@ -101,25 +95,38 @@ export class ConnectionRegistry {
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
     if (this.#floods(caller)) return failure(429, CLOSES.controlFlood.reason);
-    const pauseS = this.#pauses.leftS(caller.identity);
-    if (pauseS > 0) return failure(429, CLOSES.emptyFrames.reason, [['Retry-After', `${pauseS}`]]);
     const open = accept(query, caller);
     if (typeof open !== 'function') return open;
-    const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
     const place = this.#counts.placeOf(caller.identity);
-    if (!this.#counts.open(place, connectionsPerTokenMax))
-      return failure(
-        429,
-        `the ${caller instanceof Token ? 'token' : 'key'} has connections_per_token (${connectionsPerTokenMax}) connections`,
-      );
-    if (scope === 'stream' && !this.#counts.openStream(streamConnectionsMax)) {
-      this.#counts.close(place);
-      return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
-    }
+    const refusal = this.#count(caller, scope, place);
+    if (refusal !== undefined) return refusal;
     return (socket) => {
       this.#opened(socket, caller, scope, place);
       return open(socket);
     };
+  }
+
+  /**
+   * Counts a connection.
+   * @returns a response that names the limit, if the connection is past a limit and was not counted
+   */
+  #count(caller: Caller, scope: Scope, place: number): RestResponse | undefined {
+    const { connectionsPerTokenMax, publishConnectionsPerTokenMax, streamConnectionsMax } = this.#limits;
+    const owner = caller instanceof Token ? 'token' : 'key';
+    if (!this.#counts.open(place, connectionsPerTokenMax))
+      return failure(429, `the ${owner} has connections_per_token (${connectionsPerTokenMax}) connections`);
+    if (scope === 'publish' && !this.#counts.openPublisher(place, publishConnectionsPerTokenMax)) {
+      this.#counts.close(place);
+      return failure(
+        429,
+        `the ${owner} has publish_connections_per_token (${publishConnectionsPerTokenMax}) connections of publishers`,
+      );
+    }
+    if (scope === 'stream' && !this.#counts.openStream(streamConnectionsMax)) {
+      this.#counts.close(place);
+      return failure(503, `the service has stream_connections (${streamConnectionsMax}) connections`);
+    }
+    return undefined;
   }
 
   /**
@@ -148,13 +155,7 @@ export class ConnectionRegistry {
     if (entries.length === 0) this.#entries.set(caller, entries);
     let entry = entries.find((one) => one.scope === scope && one.place === place);
     if (entry === undefined) {
-      entry = new RegisteredConnection(
-        caller,
-        scope,
-        place,
-        (one) => this.#closed(one),
-        () => this.#flooded(caller),
-      );
+      entry = new RegisteredConnection(caller, scope, place, (one) => this.#closed(one));
       entries.push(entry);
     }
     entry.add(socket);
@@ -162,15 +163,11 @@ export class ConnectionRegistry {
     if (scope === 'stream') this.#streams++;
   }
 
-  #flooded(caller: Caller): void {
-    this.#budgets.of(caller).controlMessages.countRefusal();
-    this.#pauses.begin(caller.identity);
-  }
-
   /** Removes a socket that has closed. */
   #closed({ caller, scope, place }: RegisteredConnection): void {
     this.#open--;
     this.#counts.close(place);
+    if (scope === 'publish') this.#counts.closePublisher(place);
     if (scope === 'stream') {
       this.#streams--;
       this.#counts.closeStream();

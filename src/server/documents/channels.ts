@@ -27,7 +27,7 @@ const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResp
 - 401: the access token is missing or not known; a ticket is not known, was used or is too old; or a login by signature is not right
 - 403: the access token lacks the scope, the publisher key is not listed or of another signature type, or the web page may open no streams
 - 426: the request asks for no WebSocket
-- 429: the token has as many connections as \`limits.connections_per_token\` allows, it has sent more bad messages than \
+- 429: the token has as many connections as \`limits.connections_per_token\` or \`limits.publish_connections_per_token\` allows, it has sent more bad messages than \
 \`limits.bad_messages_per_second\` or more control messages than \`limits.control_messages_per_second\` allows, or the \
 client address has made too many failed logins or refused requests
 - 503: the service is full or shutting down

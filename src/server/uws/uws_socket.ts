@@ -1,6 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js';
 import { strict as assert } from 'node:assert';
-import { CLOSES } from '../../wire/close_codes.js';
 import type {
   Connection,
   ConnectionEvents,
@@ -8,12 +7,9 @@ import type {
   ConnectionPath,
   OpenEndpoint,
 } from '../connections/connection.js';
-import type { WatchedSocket } from './flood_watch.js';
 import type { IdleTimed } from './idle_timeouts.js';
-import { PING_BYTES_MAX } from './socket_handles.js';
 import type { TopicMember, TopicMembership } from './topic_membership.js';
 import type { TurnSender } from './turn_budget.js';
-import type { Unfinished } from './unfinished_messages.js';
 
 /**
  * The data that uWebSockets.js keeps for a socket. V8 reserves memory for three properties. So the counts of the turn are here, where they
@@ -33,14 +29,14 @@ export interface SharedData {
  * All other data of a connection. A single object contains them to save memory, because a process may have tens of thousands of
  * connections. Data that few connections need are elsewhere.
  */
-export class UwsSocket implements Connection, IdleTimed, TopicMember, Unfinished, WatchedSocket {
+export class UwsSocket implements Connection, IdleTimed, TopicMember {
   ws: WebSocket<SocketData> | undefined;
   events!: ConnectionEvents;
   owner: ConnectionOwner | undefined;
   ownerPlace = 0;
   idlePlace = 0;
   seenAtS = 0;
-  checksSincePing = 0;
+  isPinged = false;
   /** The number of pings without a pong. */
   pingsUnanswered = 0;
   topicPlace = 0;
@@ -81,33 +77,9 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, Unfinished
     this.ws.unsubscribe(String(topic));
   }
 
-  ping(bytes = 0): void {
-    if (this.ws === undefined) return;
+  ping(): void {
     this.pingsUnanswered += 1;
-    this.ws.ping(PING_PAYLOAD.slice(0, bytes));
-  }
-
-  silent(): void {
-    this.events.silent();
-  }
-
-  unfinished(): void {
-    this.events.unfinished();
-  }
-
-  resumed(): void {
-    this.events.resumed();
-  }
-
-  flooded(): void {
-    this.owner?.flooded();
-    this.close(CLOSES.emptyFrames.code, CLOSES.emptyFrames.reason);
-  }
-
-  tooLarge(): void {
-    // The socket closes without a close frame. With a close frame, uWebSockets.js keeps the message until the peer has answered,
-    // or for 12 s.
-    this.ws?.close();
+    this.ws?.ping();
   }
 
   close(code: number, reason: string): void {
@@ -122,8 +94,6 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, Unfinished
     this.events.closed();
   }
 }
-
-const PING_PAYLOAD = ' '.repeat(PING_BYTES_MAX);
 
 /** The value that `send` of uWebSockets.js returns when the message would exceed `maxBackpressure`. */
 const SEND_DROPPED = 2;

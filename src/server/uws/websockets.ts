@@ -8,16 +8,11 @@ import type {
   UpgradeDecision,
 } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
-import { FloodWatch } from './flood_watch.js';
 import { answerInTurn, upgradeFaultOf, writeResponse } from './http.js';
 import { IdleTimeouts } from './idle_timeouts.js';
 import { readRequest } from './received_request.js';
-import { SilentBytes } from './silent_bytes.js';
-import { SocketHandles } from './socket_handles.js';
-import { openTcpCounters } from './tcp_counters.js';
 import { lookInTurn, sequenceOf, type Topic, TopicMembership } from './topic_membership.js';
 import type { TurnBudget } from './turn_budget.js';
-import { UnfinishedMessages } from './unfinished_messages.js';
 import { type SocketData, UwsSocket } from './uws_socket.js';
 
 /** The WebSockets of a uWebSockets.js app, which belongs to a single thread. */
@@ -25,27 +20,14 @@ export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #turns: TurnBudget;
   readonly #topics = new TopicMembership<UwsSocket>();
-  readonly #handles = new SocketHandles<UwsSocket>(openTcpCounters, () => performance.now());
-  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(
-    () => performance.now(),
-    new SilentBytes<UwsSocket>(this.#handles),
-  );
-  readonly #unfinished: UnfinishedMessages<UwsSocket>;
+  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
   /** Opens the endpoint of the socket that uWebSockets.js is opening. */
   #open: OpenEndpoint | undefined;
-  readonly #floods = new FloodWatch<UwsSocket>({
-    openCounters: openTcpCounters,
-    sockets: this.#idleTimeouts.connections,
-    utilization: loopUtilization(),
-  });
 
   constructor(app: TemplatedApp, turns: TurnBudget, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
     this.#app = app;
     this.#turns = turns;
-    const longest = Math.max(...paths.map(({ parserBytesMax }) => parserBytesMax));
-    this.#unfinished = new UnfinishedMessages(this.#handles, Math.max(UNFINISHED_BYTES_MAX, longest));
     this.#idleTimeouts.start();
-    this.#floods.start();
     for (const path of paths) this.#serve(path, decide);
   }
 
@@ -57,8 +39,6 @@ export class WebSockets {
   /** Stops the checks when the app closes all sockets. */
   stop(): void {
     this.#idleTimeouts.stop();
-    this.#unfinished.stop();
-    this.#floods.stop();
   }
 
   /**
@@ -83,14 +63,8 @@ export class WebSockets {
     entry.sequence = sequence;
   }
 
-  #received(socket: UwsSocket, bytes: number): void {
+  #pinged(socket: UwsSocket): void {
     this.#idleTimeouts.received(socket);
-    this.#floods.reported(socket, bytes);
-    if (socket.path.reportsSilence) this.#unfinished.received(socket, bytes);
-  }
-
-  #pinged(socket: UwsSocket, bytes: number): void {
-    this.#received(socket, bytes);
     socket.events.pinged();
   }
 
@@ -118,34 +92,30 @@ export class WebSockets {
         const { socket } = ws.getUserData();
         socket.opened(ws, this.#open!);
         this.#idleTimeouts.add(socket);
-        if (path.reportsSilence) this.#unfinished.add(socket);
       },
       message: (ws, message, isBinary) => {
         const data = ws.getUserData();
         const { socket } = data;
         const { events } = socket;
-        this.#received(socket, message.byteLength);
+        this.#idleTimeouts.received(socket);
         if (!this.#turns.countMessage(data)) ws.end(CLOSES.tooMuchAtOnce.code, CLOSES.tooMuchAtOnce.reason);
         else if (isBinary) ws.end(CLOSES.binaryMessage.code, CLOSES.binaryMessage.reason);
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());
       },
-      ping: (ws, { byteLength }) => this.#pinged(ws.getUserData().socket, byteLength),
-      pong: (ws, { byteLength }) => {
+      ping: (ws) => this.#pinged(ws.getUserData().socket),
+      pong: (ws) => {
         const { socket } = ws.getUserData();
-        if (socket.pingsUnanswered === 0) this.#pinged(socket, byteLength);
+        if (socket.pingsUnanswered === 0) this.#pinged(socket);
         else {
           socket.pingsUnanswered -= 1;
-          this.#received(socket, byteLength);
+          this.#idleTimeouts.received(socket);
         }
       },
       drain: (ws) => ws.getUserData().socket.events.drained(ws.getBufferedAmount()),
       close: (ws) => {
         const { socket } = ws.getUserData();
         this.#idleTimeouts.delete(socket);
-        this.#floods.closed(socket);
-        this.#unfinished.delete(socket);
-        this.#handles.closed(socket);
         socket.closed();
       },
     });
@@ -160,20 +130,6 @@ function takesFrames(socket: UwsSocket, topic: number, entry: Topic<UwsSocket>):
   socket.events.lagged(toldOf);
   return false;
 }
-
-/** @returns a function that returns the share of the time in which the event loop was busy since its last call */
-function loopUtilization(): () => number {
-  let before = performance.eventLoopUtilization();
-  return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, before);
-    before = now;
-    return utilization;
-  };
-}
-
-/** The memory for unfinished messages of publishers on a thread; larger if the longest message is larger. */
-const UNFINISHED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The longest timeout of uWebSockets.js. */
 const UWS_TIMEOUT_S_MAX = 960;

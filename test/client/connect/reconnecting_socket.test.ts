@@ -142,14 +142,11 @@ function idleReasons(): string[] {
   let nowMs = 0;
   const timeouts = new IdleTimeouts(() => nowMs);
   timeouts.add({
-    path: { idleTimeoutSeconds: 60, sendsPings: false, reportsSilence: false },
+    path: { idleTimeoutSeconds: 60 },
     idlePlace: 0,
     seenAtS: 0,
-    checksSincePing: 0,
+    isPinged: false,
     ping: () => {},
-    unfinished: () => {},
-    silent: () => {},
-    resumed: () => {},
     close: (_code, reason) => reasons.push(reason),
   });
   nowMs = 120_000;

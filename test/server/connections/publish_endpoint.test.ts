@@ -5,7 +5,6 @@ import {
   TOO_MANY_WAIT,
 } from '../../../src/aggregator/publisher_session.js';
 import { UNLIMITED } from '../../../src/fair/budget.js';
-import { CallerCounts, createSharedAccess } from '../../../src/server/access/shared_access.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import type { Connection, ConnectionEvents } from '../../../src/server/connections/connection.js';
 import {
@@ -82,7 +81,6 @@ function open(
 ): ConnectionEvents {
   const [evm] = publishEndpoints({
     receiver,
-    counts: new CallerCounts(createSharedAccess(1).callers, 0),
     clock: new FakeClock(),
     budgets: { of: () => ({ publishBytes: UNLIMITED, badMessages: UNLIMITED }) } as never,
     publishBytesPerSecondMax: 1_000_000,
