@@ -27,6 +27,7 @@ import { edgeRoutes } from './edge_routes.js';
 import { EdgeStreams } from './edge_streams.js';
 import { type EdgePast, readPast } from './read_past.js';
 import { ServedSettings } from './served_settings.js';
+import { SignedStatements } from './signed_statements.js';
 
 export interface EdgeOptions {
   /** The settings at the start. Commands change them later. */
@@ -73,6 +74,7 @@ export class Edge implements Feed {
   readonly #times: StreamTimes;
   readonly #clockWatch: ClockWatch;
   readonly #tickets: TicketIssuer;
+  readonly #statements: SignedStatements;
   readonly #past: EdgePast;
   readonly #streams: EdgeStreams;
   readonly #routes: () => ReadonlyMap<string, Route>;
@@ -90,6 +92,12 @@ export class Edge implements Feed {
     this.#times = times;
     this.#clockWatch = new ClockWatch({ clock, troubles: streamTroubles(times), logger });
     this.#tickets = new TicketIssuer(access.tickets, clock);
+    this.#statements = new SignedStatements({
+      taxonomyId: config.service.taxonomyId,
+      keys: () => served.identity.streamKeys,
+      clock,
+      signOne: (digest, key) => pool.here.signOneEvm(digest, key),
+    });
     this.#past = readPast({ config, signed: () => served, here: pool.here, ask: hooks.askPast, logger });
     this.#streams = new EdgeStreams({ served, times, clock, pool, counters, hooks, aggregateJson });
     this.#routes = () =>
@@ -100,6 +108,7 @@ export class Edge implements Feed {
         store,
         past: this.#past,
         tickets: this.#tickets,
+        statements: this.#statements,
         simulation,
         encodedAssetId: encodedAssetIdOf,
         aggregateJson,
@@ -190,6 +199,7 @@ export class Edge implements Feed {
     switch (command.do) {
       case 'reload':
         this.#served.reload(command.config, command.identity);
+        this.#statements.clear();
         // Tokens change before the streams, because the streams check which assets each connection may still see.
         this.#server.reload(command.config.tokens, this.#routes());
         this.#streams.reload();

@@ -10,6 +10,7 @@ import type { StoreReader } from '../store/reader.js';
 import type { EdgePast } from './read_past.js';
 import type { ServedPrices } from './served_prices.js';
 import type { ServedSettings } from './served_settings.js';
+import type { SignedStatements } from './signed_statements.js';
 
 export interface EdgeRoutesOptions {
   /** The configuration at the start, for the parts that a reload does not change. */
@@ -19,6 +20,7 @@ export interface EdgeRoutesOptions {
   readonly store: StoreReader;
   readonly past: EdgePast;
   readonly tickets: TicketIssuer;
+  readonly statements: SignedStatements;
   readonly simulation: Simulated;
   readonly encodedAssetId: (symbol: string) => string;
   readonly aggregateJson: (aggregate: SignedAggregate) => string;
@@ -58,6 +60,7 @@ export function edgeRoutes(options: EdgeRoutesOptions): ReadonlyMap<string, Rout
     calendarOf: (asset) => markets.calendarOf(asset),
     serviceName: service.name,
     taxonomyId: service.taxonomyId,
+    statementOf: (assets) => options.statements.of(assets),
     oracleId: service.oracleId,
     nodes: () => served.nodes,
     encodedAssetId: options.encodedAssetId,

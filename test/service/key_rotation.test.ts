@@ -7,6 +7,7 @@ import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { get, publisherSigner, startTestService, TestSocket } from './harness.js';
 import { latestText, latestWhen, openPublisher, publish, UNIT } from './publishing.js';
+import { readStatement, taxonomyOf } from './read_statement.js';
 
 const key = (byte: number) => Buffer.alloc(32, byte);
 const [EVM, NEXT_EVM, STREAM, NEXT_STREAM] = [key(0x31), key(0x32), key(0x33), key(0x34)];
@@ -78,6 +79,9 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
     return data.signers.map(({ role, address }) => [role, address]);
   };
 
+  const statementNow = async () => readStatement(await taxonomyOf(service));
+
+  t.match(await statementNow(), { signer: addressOf(STREAM), fits: true });
   const before = await show(100n);
   t.same(verdictsOf(before, addressOf(EVM), starkKeyOf(STARK)), ['verified', 'verified']);
   t.equal(await streamSigner(0n), addressOf(STREAM));
@@ -102,6 +106,7 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
   t.equal((await ofTaxonomy()).length, 3, 'a next key is not among the signers of the taxonomy');
 
   clock.advanceMs(101_000);
+  t.match(await statementNow(), { signer: addressOf(NEXT_STREAM), fits: true }, 'before its first payload');
   const after = await show(200n);
   t.same(verdictsOf(after, addressOf(NEXT_EVM), starkKeyOf(NEXT_STARK)), ['verified', 'verified']);
   t.same(verdictsOf(after, addressOf(EVM), starkKeyOf(STARK)), ['failed', 'failed']);
@@ -124,6 +129,7 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
   service.reconfigure({ assets: ASSETS }, third);
   const reloaded = await show(300n);
   t.same(verdictsOf(reloaded, addressOf(third.evm), starkKeyOf(third.stark)), ['verified', 'verified']);
+  t.match(await statementNow(), { signer: addressOf(third.evm), fits: true });
   t.equal(await streamSigner(clock.nowNs()), addressOf(third.evm));
   const states = (await signersNow()).map(({ address, state }) => [address, state]);
   t.ok(states.some(([address, state]) => address === addressOf(NEXT_EVM) && state === 'former'));

@@ -25,6 +25,8 @@ export interface ReferenceRouteOptions {
   /** Assets in the order of the configuration. */
   readonly listed: readonly Asset[];
   readonly taxonomyId: number;
+  /** Returns the signed statement about these assets; `undefined` when this node signs no payloads. */
+  readonly statementOf: (assets: readonly Asset[]) => string | undefined;
   /** The configuration's `service.oracle_id`. */
   readonly oracleId: string;
   readonly nodes: () => NodeList;
@@ -45,21 +47,24 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
     [
       REST_PATHS.taxonomy,
       tokenRoute({
-        summary: "The numeric streaming ID of every asset that the token covers, and the service's own keys",
+        summary:
+          "The numeric streaming ID of every asset that the token covers, signed, and the service's own keys",
         response: taxonomy,
-        handle: (_values, token) => ({
-          data: JSON.stringify({
+        handle(_values, token) {
+          const assets = listed.filter(({ symbol }) => token.maySee(symbol));
+          const statement = options.statementOf(assets);
+          const answer: z.infer<typeof taxonomy> = {
             taxonomy_id: taxonomyId,
             oracle_id: oracleId,
             ...(simulation === true && { simulation }),
             signers: distinctSigners(options.nodes(), Number(secondOf(options.clock.nowNs()))).map(
               signerEntry,
             ),
-            assets: listed
-              .filter(({ symbol }) => token.maySee(symbol))
-              .map((asset) => taxonomyEntry(asset, simulation)),
-          } satisfies z.infer<typeof taxonomy>),
-        }),
+            ...(statement !== undefined && { statement }),
+            assets: assets.map((asset) => taxonomyEntry(asset, simulation)),
+          };
+          return { data: JSON.stringify(answer) };
+        },
       }),
     ],
     [

@@ -235,6 +235,16 @@ export const taxonomy = z
       .describe(
         'A key with two roles has two entries. Whoever needs proof compares them with another source',
       ),
+    statement: hex
+      .optional()
+      .describe(
+        'The meaning of the IDs in `assets`, signed by the key that signs streaming payloads now. ' +
+          'Bytes: signature `r` (32), `s` (32), `v` (1, 0 or 1), then the body: taxonomy ID (2), time of the signature in nanoseconds (8), ' +
+          'number of assets (4), root (32). The root is the Keccak-256 of the entries of all assets in the order of their IDs; an entry is ' +
+          'the ID (2), the type (1, 0 evm, 1 stark), the length of the symbol (2) and the symbol in UTF-8. The signature covers the ' +
+          'Keccak-256 of the byte 0xFF, the ASCII text `tickseal-taxonomy/v1` and the body, without the EIP-191 prefix. Integers are big-endian. ' +
+          'Absent where this node signs no payloads',
+      ),
     assets: z.array(
       z.strictObject({
         asset_id: streamingAssetId,

@@ -30,6 +30,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     calendarOf: () => undefined,
     serviceName,
     taxonomyId: 1,
+    statementOf: () => undefined,
     oracleId: 'servc',
     nodes: () => ({ self: 0, nodes: [], signers: [] }),
     encodedAssetId: (symbol) => symbol,

@@ -1,0 +1,56 @@
+import { test } from 'tap';
+import { THREAD_COUNTS } from '../tier.js';
+import { get, sha256, startTestService, TOKEN } from './harness.js';
+import { readStatement, taxonomyOf } from './read_statement.js';
+
+// Tests of the signed statement in `/v1/taxonomy`.
+
+const ASSETS = [
+  { id: 9, symbol: '日経225' },
+  { id: 2, symbol: 'DYDXUSD', signature_type: 'stark' },
+  { id: 1, symbol: 'BTCUSD' },
+];
+const token = (text: string, assets: readonly string[]) => ({
+  name: text,
+  sha256: sha256(text),
+  scopes: ['rest'],
+  requests_per_second: 1_000,
+  assets,
+});
+
+for (const threads of THREAD_COUNTS) {
+  const listen = { port: 0, threads };
+
+  test(`each token gets a statement about its own list, ${threads} threads`, async (t) => {
+    const tokens = [token(TOKEN, ['*']), token('two', ['DYDXUSD', 'BTCUSD'])];
+    const sections = { listen, tokens, assets: ASSETS, service: { taxonomy_id: 7 } };
+    const service = await startTestService(sections);
+    t.teardown(() => service.stop());
+    const before = Date.now();
+    for (const [text, count] of [
+      [TOKEN, 3],
+      ['two', 2],
+    ] as const) {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => taxonomyOf(service, text)));
+      for (const answer of answers) {
+        t.equal(answer.assets.length, count);
+        const read = readStatement(answer);
+        t.match(read, { taxonomyId: 7, signer: service.evmAddress, fits: true });
+        t.ok(Math.abs(Number(read.issuedNs / 1_000_000n) - before) < 60_000);
+      }
+      // Each thread signs one statement.
+      t.ok(new Set(answers.map(({ statement }) => statement)).size <= threads);
+    }
+    service.reconfigure({ ...sections, assets: [...ASSETS, { id: 4, symbol: 'NEW' }] });
+    const answer = await taxonomyOf(service);
+    t.equal(answer.assets.length, 4);
+    t.ok(readStatement(answer).fits);
+  });
+}
+
+test('no shared cache keeps a taxonomy', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const { headers } = await get(`${service.url}/v1/taxonomy`);
+  t.match(headers.get('cache-control'), /\bprivate\b/);
+});
