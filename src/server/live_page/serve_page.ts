@@ -1,6 +1,7 @@
 import { NS_PER_SECOND } from '../../model/time.js';
 import { PAGE_PATHS } from '../../wire/paths.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import { acceptsEncoding } from '../http/content_encoding.js';
 import { VARY } from '../http/response_head.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
@@ -90,13 +91,7 @@ function answer(
   return { status: 200, headers, body: bodies[encoding]!, contentType };
 }
 
-/**
- * Returns whether an `Accept-Encoding` header names the encoding with a weight other than 0. Plain contents are always accepted.
- */
+/** Returns whether a client accepts an encoding. Plain contents are always accepted. */
 function accepts(header: string, encoding: Encoding): boolean {
-  if (encoding === 'identity') return true;
-  return header.split(',').some((entry) => {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-    return name === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
-  });
+  return encoding === 'identity' || acceptsEncoding(header, encoding);
 }

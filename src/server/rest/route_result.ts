@@ -39,6 +39,8 @@ export interface LateRouteResult {
 /** An answer that the route makes while the client reads it. */
 export interface StreamedAnswer {
   readonly contentType: string;
+  /** True for an answer that is sent compressed to clients that accept gzip. */
+  readonly isText: boolean;
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Makes the parts of the body. Each part is made when the writer requests the part. */
   open(pay: PayRows): AsyncIterable<Uint8Array>;

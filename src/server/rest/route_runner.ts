@@ -3,8 +3,10 @@ import { BudgetQueue } from '../../fair/budget_queue.js';
 import type { Clock } from '../../model/time.js';
 import { NotLoaded } from '../../store/follower.js';
 import type { Caller } from '../access/logins.js';
+import { acceptsEncoding, gzipped } from '../http/content_encoding.js';
 import { PartedBody } from '../http/parted_body.js';
 import { parseQuery } from '../http/query.js';
+import { VARY } from '../http/response_head.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { CachedAnswers } from './answer_cache.js';
 import type { AskedText } from './asked_index.js';
@@ -80,7 +82,7 @@ export class RouteRunner {
   }
 
   async #answerLater(
-    { request: { path }, route, caller }: AdmittedRequest,
+    { request: { path, acceptEncoding = '' }, route, caller }: AdmittedRequest,
     { later }: LateRouteResult,
   ): Promise<LateAnswer> {
     try {
@@ -90,14 +92,18 @@ export class RouteRunner {
         const type = route.raw && { contentType: contentType(route.raw) };
         return { status: 200, headers: Object.entries(route.headers), body: bodyOf(route, result), ...type };
       }
-      const { contentType: streamType, headers } = result;
+      const { contentType: streamType, headers, isText } = result;
       const budget = caller === undefined ? UNLIMITED : this.#options.rangeRowsOf(caller);
       const queue = this.#queueOf(budget);
       const parts = this.#watched(
         path,
         result.open((rows) => queue.pay(rows)),
       );
-      return { status: 200, headers, body: '', contentType: streamType, parts };
+      const answer = { status: 200, body: '', contentType: streamType } as const;
+      if (!isText) return { ...answer, headers, parts };
+      const varied = [...headers, [VARY, 'Accept-Encoding']] as const;
+      if (!acceptsEncoding(acceptEncoding, 'gzip')) return { ...answer, headers: varied, parts };
+      return { ...answer, headers: [...varied, ['Content-Encoding', 'gzip']], parts: gzipped(parts) };
     } catch (error) {
       return this.#fault(path, error, []);
     }

@@ -173,6 +173,7 @@ async function answer(
       const pageRange = { fromNs: range.fromNs, toNs: page.toNs };
       return {
         contentType: ROW_FORMATS[format],
+        isText: format !== 'parquet',
         headers: next,
         open: (pay) =>
           counted(access, caller, () => {
@@ -231,6 +232,7 @@ async function olderRange(
   const prices = rows.every(({ aggregate }) => fitsDecimal(aggregate.price)) ? 'decimal' : 'text';
   return {
     contentType: ROW_FORMATS[format],
+    isText: format !== 'parquet',
     headers: hasMore ? [['Link', linkTo(request, endNs)]] : [],
     open: (pay) =>
       counted(access, caller, () =>
