@@ -48,6 +48,7 @@ const ROOMS: Rooms = {
   ],
   markets: ['model', 'metrics/text_format', 'client/connect/liveness', 'sources'],
   witness: [
+    'wire/paths',
     'model/client_address',
     'tlog',
     'client/verify/changed_origin',

@@ -235,6 +235,8 @@ async function auditLog(dir: string, batches: number): Promise<number> {
       policy: parsePolicy(`log ${formatVerifierKey(KEY.logKey(ORIGIN))}\nquorum none\n`),
       nowNs: () => BigInt(batches) * NS_PER_SECOND,
       keep: async () => {},
+      delay: { steadyMs: () => 0, promisedMs: 0, slackMs: 0 },
+      onFinding: () => {},
     },
     undefined,
   );

@@ -10,8 +10,11 @@ import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import { TlogError } from '../tlog/tlog_error.js';
 import { AuditFolder } from '../witness/audit_folder.js';
-import { LogAudit, OriginChanged } from '../witness/log_audit.js';
+import { LogAudit } from '../witness/log_audit.js';
 import { logFileReader } from '../witness/log_file_reader.js';
+import { OriginChanged } from '../witness/origin_change.js';
+import type { AuditFinding } from '../witness/price_deadlines.js';
+import { promisedDelayMs } from '../witness/promised_delay.js';
 import { AggregateListener } from './aggregate_listener.js';
 import {
   type CommandStreams,
@@ -42,6 +45,11 @@ interface EvidenceFlags {
 const FAULTS_MAX = 5;
 const FOLDER = './tickseal-audit';
 const PAYLOADS_FOLDER = './tickseal-audit-payloads';
+/** The delay of a log whose service promises none. */
+const PROMISED_MS_DEFAULT = 120_000;
+/** The time that a log may be late before the audit says so: this time, and some looks at the log. */
+const SLACK_MS = 5_000;
+const SLACK_LOOKS = 2;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
@@ -143,6 +151,8 @@ class AuditRun {
   readonly #stop = new AbortController();
   readonly #folder: AuditFolder;
   #received: Evidence | undefined;
+  /** The number of looks with each kind of finding. */
+  readonly #findings = new Map<AuditFinding['kind'], number>();
 
   constructor(url: string, flags: AuditFlags, streams: CommandStreams) {
     if (!/^https?:\/\//.test(url)) throw new Error('expected an address such as https://prices.example.com');
@@ -179,7 +189,7 @@ class AuditRun {
   }
 
   async #open(policy: LogPolicy): Promise<LogAudit> {
-    const { payloads } = this.#flags;
+    const { payloads, every } = this.#flags;
     try {
       makeFolder(this.#dir);
     } catch (error) {
@@ -193,7 +203,20 @@ class AuditRun {
     const nowNs = () => BigInt(Date.now()) * 1_000_000n;
     const has = payloads ? 'hashes' : 'prices';
     const onUnsigned = (reason: string) => this.#warn(`a price of the stream is left out: ${reason}`);
-    return new LogAudit({ log, policy, has, keep, nowNs, onUnsigned }, await this.#folder.read());
+    const promisedMs = await promisedDelayMs(logFileReader(this.#url, this.#stop.signal), payloads);
+    const slackMs = SLACK_MS + SLACK_LOOKS * every * 1_000;
+    const delay = {
+      steadyMs: () => performance.now(),
+      promisedMs: promisedMs ?? PROMISED_MS_DEFAULT,
+      slackMs,
+    };
+    if (promisedMs === undefined)
+      this.#warn(
+        `the service promises no delay of its log; the audit allows ${PROMISED_MS_DEFAULT / 1_000} s`,
+      );
+    const onFinding = (finding: AuditFinding) => this.#find(finding);
+    const options = { log, policy, has, keep, nowNs, delay, onFinding, onUnsigned } as const;
+    return new LogAudit(options, await this.#folder.read());
   }
 
   async #follow(audit: LogAudit): Promise<number> {
@@ -205,9 +228,9 @@ class AuditRun {
         const evidence = this.#received ?? step.evidence;
         if (evidence !== undefined) return await this.#report(evidence);
         faults = 0;
-        if (step.size !== size) this.#out.write(summary(audit, this.#flags));
+        if (step.size !== size) this.#out.write(summary(audit, this.#flags, this.#findings));
         size = step.size;
-        if (this.#flags.once) return 0;
+        if (this.#flags.once) break;
       } catch (error) {
         if (this.#stop.signal.aborted) break;
         if (error instanceof OriginChanged) {
@@ -215,12 +238,19 @@ class AuditRun {
           return 2;
         }
         faults += 1;
-        this.#warn((error as Error).message);
+        if (!this.#findings.has('files withheld')) this.#warn((error as Error).message);
         if (this.#flags.once && faults >= FAULTS_MAX) return 2;
       }
       await setTimeout(this.#flags.every * 1_000, undefined, { signal: this.#stop.signal }).catch(() => {});
     }
-    return 0;
+    return [...this.#findings.keys()].some((kind) => kind !== 'smaller checkpoint') ? 1 : 0;
+  }
+
+  /** Writes the first finding of each kind. The summaries count the others. */
+  #find({ kind, text }: AuditFinding): void {
+    const count = this.#findings.get(kind) ?? 0;
+    this.#findings.set(kind, count + 1);
+    if (count === 0) this.#out.write(`FINDING: ${text}`);
   }
 
   #receive(audit: LogAudit, text: string): void {
@@ -233,7 +263,7 @@ class AuditRun {
 
   async #report(evidence: Evidence): Promise<number> {
     const file = await this.#folder.writeEvidence(evidence, Date.now());
-    const found = evidence.kind === 'observed' ? `: ${evidence.found}` : '';
+    const found = 'found' in evidence ? `: ${evidence.found}` : '';
     this.#out.write(`FAULT: ${evidence.kind}${found}; the evidence is in ${file}`);
     return 1;
   }
@@ -243,9 +273,15 @@ class AuditRun {
   }
 }
 
-function summary({ size, found, unchecked }: LogAudit, { payloads }: Pick<AuditFlags, 'payloads'>): string {
+function summary(
+  { size, found, unchecked }: LogAudit,
+  { payloads }: Pick<AuditFlags, 'payloads'>,
+  findings: ReadonlyMap<AuditFinding['kind'], number>,
+): string {
   const missing = unchecked === 0n ? '' : `, ${unchecked} without records`;
-  return `${size} batches checked${missing}${payloads ? '' : `, ${found} received prices found`}`;
+  const prices = payloads ? '' : `, ${found} received prices found`;
+  const counts = [...findings].map(([kind, count]) => `, ${kind}: ${count} looks`);
+  return `${size} batches checked${missing}${prices}${counts.join('')}`;
 }
 
 function readPolicy(file: string): LogPolicy {

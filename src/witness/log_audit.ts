@@ -1,22 +1,25 @@
-import { changedOrigin, originOf, unknownOrigin } from '../client/verify/changed_origin.js';
 import type { Evidence } from '../client/verify/evidence_file.js';
-import { entryFault, factsOfAggregate, leafFault } from '../client/verify/log_evidence.js';
-import { provenRecord, recordsAround } from '../client/verify/missing_record.js';
+import { entryFault, factsOfAggregate } from '../client/verify/log_evidence.js';
+import { recordsAround } from '../client/verify/missing_record.js';
 import { leavesOf, type ServedLog } from '../client/verify/served_log.js';
-import { type BatchEntry, batchOf, parseBatchEntry } from '../tlog/batch_entry.js';
-import { CompactTree } from '../tlog/compact_tree.js';
+import { type BatchEntry, parseBatchEntry } from '../tlog/batch_entry.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import type { LogPolicy } from '../tlog/log_policy.js';
-import { isEqual, toBase64 } from '../tlog/log_text.js';
+import { isEqual } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import { openCheckpoint, requireQuorum } from '../tlog/open_checkpoint.js';
 import { RECORD_BYTES } from '../tlog/price_record.js';
+import type { Checkpoint } from '../tlog/tree_checkpoint.js';
 import { HASH_BYTES, leafHash } from '../tlog/tree_hash.js';
-import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
-import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
+import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
+import { type CheckedBatch, faultOfBatch, readEarlierBatch } from './checked_batch.js';
+import { forkFrom } from './fork_evidence.js';
+import { OriginChanged, requireSameOrigin } from './origin_change.js';
+import { type AuditFinding, type LogDelay, PriceDeadlines } from './price_deadlines.js';
 import { isSignedPrice, provableEvidence } from './provable_evidence.js';
 import { ReceivedPrices } from './received_prices.js';
+import { RecentTree } from './recent_tree.js';
 
 export interface LogAuditOptions {
   readonly log: ServedLog;
@@ -26,6 +29,9 @@ export interface LogAuditOptions {
   readonly has?: 'prices' | 'hashes' | undefined;
   /** Saves the state. Resolves when the state is on disk. */
   readonly keep: (state: AuditState) => Promise<void>;
+  readonly delay: LogDelay;
+  /** Called at each look at which the log is in a remarkable state. */
+  readonly onFinding: (finding: AuditFinding) => void;
   /** Called for a received price that its signer did not sign. Such a price proves nothing about the log. */
   readonly onUnsigned?: (reason: string) => void;
 }
@@ -38,14 +44,6 @@ export interface AuditStep {
   readonly evidence: Evidence | undefined;
 }
 
-/** A batch with its checked leaves. */
-interface CheckedBatch {
-  readonly entry: string;
-  readonly batch: BatchEntry;
-  /** Absent when the log no longer serves the records. */
-  readonly records: readonly Uint8Array[] | undefined;
-}
-
 /** The largest number of batches in memory, for prices that arrive after their batch was read. */
 const RECENT_BATCHES_MAX = 256;
 /**
@@ -53,15 +51,12 @@ const RECENT_BATCHES_MAX = 256;
  */
 const RECORDS_NS_MIN = 3_600_000_000_000n;
 const ATTEMPTS_MAX = 10;
+/** The number of prices of earlier batches that a look compares with the log. Each takes some requests. */
+const LOOK_UPS_MAX = 16;
 /** The largest number of checkpoints in memory, for nodes that lag behind. */
 const NOTES_MAX = 1_024;
 /** The largest number of batches that are read at the same time. */
 const READS_MAX = 16;
-
-/** Thrown when the service's log has another origin than before. The old log has then ended, which does not prove a fault. */
-export class OriginChanged extends Error {
-  override readonly name = 'OriginChanged';
-}
 
 /** The audit of a log. Recomputes every batch and the tree, and compares the log with prices from other sources. */
 export class LogAudit {
@@ -69,7 +64,8 @@ export class LogAudit {
   readonly #leafBytes: number;
   readonly #received = new ReceivedPrices();
   readonly #recent: CheckedBatch[] = [];
-  readonly #peaks: CompactTree;
+  readonly #tree: RecentTree;
+  readonly #deadlines: PriceDeadlines;
   /** The newest checked checkpoints by size. */
   readonly #notes = new Map<bigint, string>();
   /** The checkpoint of the checked entries. */
@@ -77,17 +73,20 @@ export class LogAudit {
   #last: string | undefined;
   #unchecked = 0n;
   #attempts = 0;
+  /** The size of the checkpoint of this look; absent until it was read. */
+  #seen: bigint | undefined;
 
   constructor(options: LogAuditOptions, state: AuditState | undefined) {
     this.#options = options;
     this.#leafBytes = options.has === 'hashes' ? HASH_BYTES : RECORD_BYTES;
     this.#note = state?.note;
     this.#last = state?.lastEntry;
-    this.#peaks = new CompactTree(state?.peaks, nodeSha256);
+    this.#tree = new RecentTree(state?.peaks);
+    this.#deadlines = new PriceDeadlines(options.delay, options.onFinding);
   }
 
   get size(): bigint {
-    return this.#peaks.size;
+    return this.#tree.size;
   }
 
   /** The number of batches whose records the log no longer serves. */
@@ -108,11 +107,12 @@ export class LogAudit {
   receive(text: string): Evidence | undefined {
     const { onUnsigned } = this.#options;
     const { record, timeNs } = factsOfAggregate(text);
-    const other = this.#received.add(record, timeNs, text);
+    const price = { record, timeNs, text, heardMs: this.#deadlines.heard() };
+    const other = this.#received.add(price);
     if (other === undefined || !isSignedPrice(text, onUnsigned)) return undefined;
     if (isSignedPrice(other, onUnsigned)) return { kind: 'two values', prices: [other, text] };
     this.#received.drop(record);
-    this.#received.add(record, timeNs, text);
+    this.#received.add(price);
     return undefined;
   }
 
@@ -122,35 +122,70 @@ export class LogAudit {
    * @throws TlogError when no checkpoint of the log satisfies the policy
    */
   async step(): Promise<AuditStep> {
+    const lookMs = this.#options.delay.steadyMs();
+    this.#seen = undefined;
+    try {
+      const evidence = (await this.#look(lookMs)) ?? this.#late(lookMs, true);
+      this.#deadlines.read();
+      return { size: this.size, evidence };
+    } catch (error) {
+      if (error instanceof OriginChanged) throw error;
+      this.#deadlines.failed((error as Error).message, lookMs, this.#seen);
+      const evidence = this.#late(lookMs, false);
+      if (evidence === undefined) throw error;
+      return { size: this.size, evidence };
+    }
+  }
+
+  /** Returns evidence about a signed price whose deadline has passed. */
+  #late(lookMs: number, isRead: boolean): Evidence | undefined {
+    const { skipped } = this.#received;
+    if (skipped > 0) {
+      const text = `${skipped} received prices were not compared: too many wait for the log`;
+      this.#options.onFinding({ kind: 'prices skipped', text });
+    }
+    for (;;) {
+      const late = this.#deadlines.late(this.#received.open(), this.#coveredNs, lookMs, isRead);
+      if (late === undefined) return undefined;
+      if (isSignedPrice(late.text, this.#options.onUnsigned))
+        return this.#deadlines.evidenceOf(late, this.#note, lookMs);
+      this.#received.drop(late.record);
+    }
+  }
+
+  /** The time up to which the checked entries cover prices. */
+  get #coveredNs(): bigint {
+    return this.#last === undefined ? 0n : parseBatchEntry(this.#last).toNs;
+  }
+
+  async #look(lookMs: number): Promise<Evidence | undefined> {
     const { log, policy, keep } = this.#options;
     const note = await log.checkpoint();
     requireSameOrigin(note, this.#note, policy);
     const signed = await openCheckpoint(note, policy, verifyByNode);
     const { checkpoint } = signed;
     requireQuorum(signed, policy);
-    if (checkpoint.size < this.size) return this.#done(await this.#forkFrom(checkpoint, note));
+    this.#seen = checkpoint.size;
+    this.#deadlines.saw(checkpoint.size, lookMs, this.size);
+    if (checkpoint.size < this.size) return this.#forkFrom(checkpoint, note);
     while (this.size < checkpoint.size) {
       const batches = await this.#readBatches(checkpoint.size);
       const evidence = await this.#check(batches, checkpoint, note);
-      if (evidence !== undefined) return this.#done(await provableEvidence(evidence, note, policy));
+      if (evidence !== undefined) return provableEvidence(evidence, note, policy);
     }
-    if (!isEqual(this.#peaks.root(), checkpoint.root)) {
+    if (!isEqual(this.#tree.root(), checkpoint.root)) {
       const fork = await this.#forkFrom(checkpoint, note);
       const found = `the entries that the log serves up to ${checkpoint.size} do not have the root of its checkpoint`;
-      return this.#done(fork ?? { kind: 'observed', checkpoint: note, found });
+      return fork ?? { kind: 'observed', checkpoint: note, found };
     }
     const evidence = await this.#compareHeard(checkpoint, note);
-    if (evidence !== undefined) return this.#done(evidence);
+    if (evidence !== undefined) return evidence;
     this.#note = note;
     this.#notes.set(checkpoint.size, note);
     const [oldest] = this.#notes.keys();
     if (this.#notes.size > NOTES_MAX && oldest !== undefined) this.#notes.delete(oldest);
-    await keep({ note, lastEntry: this.#last, peaks: this.#peaks.peaks });
-    return this.#done(undefined);
-  }
-
-  #done(evidence: Evidence | undefined): AuditStep {
-    return { size: this.size, evidence };
+    await keep({ note, lastEntry: this.#last, peaks: this.#tree.peaks });
+    return undefined;
   }
 
   async #readBatches(
@@ -188,10 +223,11 @@ export class LogAudit {
       const withheld = bytes === undefined ? this.#withheld(batch, note) : undefined;
       if (withheld !== undefined) return withheld;
       const records = bytes && leavesOf(bytes, this.#leafBytes);
-      const evidence = records && (await this.#checkRecords(entry, batch, records, checkpoint, note));
+      const evidence =
+        records && (await faultOfBatch({ entry, batch, records }, this.#leafBytes, checkpoint, note, log));
       if (evidence !== undefined) return evidence;
       if (records === undefined) this.#unchecked += 1n;
-      this.#peaks.append(leafHash(Buffer.from(entry), nodeSha256));
+      this.#tree.append(leafHash(Buffer.from(entry), nodeSha256));
       this.#last = entry;
       this.#attempts = 0;
       this.#recent.push({ entry, batch, records });
@@ -209,37 +245,23 @@ export class LogAudit {
     return { kind: 'observed', checkpoint: note, found };
   }
 
-  async #checkRecords(
-    entry: string,
-    batch: BatchEntry,
-    records: readonly Uint8Array[],
-    checkpoint: TreeHead,
-    note: string,
-  ): Promise<Evidence | undefined> {
-    const made = batchOf(batch, records, nodeSha256);
-    if (made.records !== batch.records || !isEqual(made.root, batch.root)) {
-      const found = `the log serves records of batch ${batch.batch} that do not have the root of its entry`;
-      return { kind: 'observed', checkpoint: note, found };
-    }
-    const at = records.findIndex((record, i) => leafFault(batch, record, records[i + 1]) !== undefined);
-    if (at < 0) {
-      if (records.every(({ length }) => length === this.#leafBytes)) return undefined;
-      const found = `batch ${batch.batch} has a leaf of the other kind of log: one has prices, the other the hashes of payloads`;
-      return { kind: 'observed', checkpoint: note, found };
-    }
-    const faulty = [at, at + 1]
-      .filter((i) => i < records.length)
-      .map((i) => provenRecord(records, i, nodeSha256));
-    const proven = await this.#options.log.prove(batch.batch, entry, checkpoint.size);
-    return { kind: 'bad records', checkpoint: note, batch: proven, records: faulty };
-  }
-
   /** Compares the received prices with the batches of their times. */
-  async #compareHeard(checkpoint: TreeHead, note: string): Promise<Evidence | undefined> {
+  async #compareHeard(checkpoint: Checkpoint, note: string): Promise<Evidence | undefined> {
+    const recentNs = this.#recent[0]?.batch.fromNs ?? this.#coveredNs;
+    let lookUps = 0;
     for (const { record, timeNs, text } of this.#received.open()) {
-      const checked = this.#recent.find(({ batch }) => timeNs >= batch.fromNs && timeNs < batch.toNs);
-      // A price of a later time waits for a later checkpoint. An older price is skipped.
-      if (checked?.records === undefined) continue;
+      // A price of a later time waits for a later checkpoint.
+      if (timeNs >= this.#coveredNs) continue;
+      if (timeNs < recentNs && ++lookUps > LOOK_UPS_MAX) continue;
+      const checked =
+        timeNs < recentNs
+          ? await readEarlierBatch(timeNs, checkpoint, this.#options.log)
+          : this.#recent.find(({ batch }) => timeNs >= batch.fromNs && timeNs < batch.toNs);
+      if (checked?.records === undefined) {
+        // The log began after this price, or no longer serves the records of its batch.
+        this.#received.drop(record);
+        continue;
+      }
       const { entry, batch, records } = checked;
       const around = recordsAround(records, record, nodeSha256);
       if (around === undefined) {
@@ -261,38 +283,10 @@ export class LogAudit {
     return undefined;
   }
 
-  /**
-   * Returns evidence that a checkpoint is inconsistent with the last checked checkpoint. The evidence comes from the tiles of the
-   * larger tree. Returns `undefined` for consistent checkpoints, and for tiles that prove nothing.
-   */
+  /** Returns evidence against a checkpoint that is inconsistent with a checked one. */
   async #forkFrom(head: TreeHead, note: string): Promise<Evidence | undefined> {
     // A checkpoint of the same size needs no tiles.
     const own = this.#notes.get(head.size) ?? this.#note;
-    if (own === undefined) return undefined;
-    const kept = (await openCheckpoint(own, this.#options.policy, verifyByNode)).checkpoint;
-    const isOlder = head.size < kept.size;
-    const [older, newer] = isOlder ? [head, kept] : [kept, head];
-    const checkpoints: [string, string] = isOlder ? [note, own] : [own, note];
-    if (older.size === 0n) return undefined;
-    const isSame = older.size === newer.size;
-    const nodes = isSame ? [] : [...nodesOfRoot(older.size), ...nodesOfConsistency(older.size, newer.size)];
-    const read = await this.#options.log.nodes(nodes, newer.size);
-    const root = isSame ? newer.root : treeRoot(older.size, read, nodeSha256);
-    const proof = isSame ? [] : consistencyProof(older.size, newer.size, read, nodeSha256);
-    if (isEqual(root, older.root) || !isConsistent({ size: older.size, root }, newer, proof))
-      return undefined;
-    return { kind: 'fork', checkpoints, root: toBase64(root), proof: proof.map(toBase64) };
+    return own === undefined ? undefined : forkFrom(head, note, own, { ...this.#options, tree: this.#tree });
   }
-}
-
-/** @throws OriginChanged when the origin of the service's log differs from the audited log, or is not in the policy */
-function requireSameOrigin(note: string, before: string | undefined, policy: LogPolicy): void {
-  const origin = originOf(note);
-  const known = before === undefined ? undefined : originOf(before);
-  if (known !== undefined && known !== origin)
-    throw new OriginChanged(
-      `${changedOrigin(origin, known)}, and audit the new log with its key in the policy and another --folder`,
-    );
-  const other = unknownOrigin(note, policy);
-  if (other !== undefined) throw new OriginChanged(other);
 }

@@ -7,29 +7,46 @@ export interface AuditedPrice {
   readonly timeNs: bigint;
   /** The JSON of the aggregate. */
   readonly text: string;
+  /** The time at which the audit received the price, on its monotonic clock. */
+  readonly heardMs: number;
 }
 
 /** The largest number of prices in memory. They are compared with the log and with later prices of the same place. */
 const PRICES_MAX = 100_000;
 
-/** The signed prices that an audit has received, without repetitions. Above the limit, the set drops the oldest prices. */
+/**
+ * The signed prices that an audit has received, without repetitions. Above the limit, the set drops the oldest prices that were found in
+ * the log. A price that was not found yet is never dropped: while only such prices are there, the set takes no further price.
+ */
 export class ReceivedPrices {
   readonly #byPlace = new Map<string, AuditedPrice>();
   readonly #open = new Set<string>();
+  /** The prices that the log has, the first one found first. */
+  readonly #settled = new Set<string>();
   #found = 0;
+  #skipped = 0;
 
   /** The number of prices that were found in the log. */
   get found(): number {
     return this.#found;
   }
 
+  /** The number of prices that the set did not take. */
+  get skipped(): number {
+    return this.#skipped;
+  }
+
   /** Records a price. @returns the text of another price of the same signer, asset and time, if any */
-  add(record: Uint8Array, timeNs: bigint, text: string): string | undefined {
+  add(price: AuditedPrice): string | undefined {
+    const { record } = price;
     const place = placeOf(record);
     const known = this.#byPlace.get(place);
     if (known !== undefined) return Buffer.compare(known.record, record) === 0 ? undefined : known.text;
-    if (this.#byPlace.size >= PRICES_MAX) this.#forget();
-    this.#byPlace.set(place, { record, timeNs, text });
+    if (this.#byPlace.size >= PRICES_MAX && !this.#forget()) {
+      this.#skipped += 1;
+      return undefined;
+    }
+    this.#byPlace.set(place, price);
     this.#open.add(place);
     return undefined;
   }
@@ -41,19 +58,26 @@ export class ReceivedPrices {
 
   /** Records that the log has a price. */
   settle(record: Uint8Array): void {
-    if (this.#open.delete(placeOf(record))) this.#found += 1;
+    const place = placeOf(record);
+    if (!this.#open.delete(place)) return;
+    this.#settled.add(place);
+    this.#found += 1;
   }
 
-  /** Removes a price that is not signed. */
+  /** Removes a price that is not signed, or that the log cannot have. */
   drop(record: Uint8Array): void {
-    this.#byPlace.delete(placeOf(record));
-    this.#open.delete(placeOf(record));
+    const place = placeOf(record);
+    this.#byPlace.delete(place);
+    this.#open.delete(place);
+    this.#settled.delete(place);
   }
 
-  #forget(): void {
-    const [oldest = ''] = this.#byPlace.keys();
+  /** Drops the oldest price that was found. @returns false when there is none */
+  #forget(): boolean {
+    const [oldest] = this.#settled;
+    if (oldest === undefined) return false;
     this.#byPlace.delete(oldest);
-    this.#open.delete(oldest);
+    return this.#settled.delete(oldest);
   }
 }
 

@@ -59,6 +59,9 @@ export function signedPrice(
   });
 }
 
+/** The delay of a log that is never late. */
+export const NO_DELAY = { steadyMs: () => 0, promisedMs: 0, slackMs: 0 };
+
 /** Returns the start of a batch. */
 export const startOf = (batch: number) => BigInt(batch + 1_000) * SECOND_NS;
 

@@ -11,9 +11,9 @@ import { sortRecords } from '../../src/tlog/price_record.js';
 import { writeBundle } from '../../src/tlog/tiles.js';
 import { TlogError } from '../../src/tlog/tlog_error.js';
 import { AuditFolder } from '../../src/witness/audit_folder.js';
-import { LogAudit } from '../../src/witness/log_audit.js';
+import { LogAudit, type LogAuditOptions } from '../../src/witness/log_audit.js';
 import { policyText, recordAt } from '../tlog/witnessed_log.js';
-import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
+import { AuditedLog, NO_DELAY, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
 import { emptyFolder } from './small_witness.js';
 
 const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
@@ -23,12 +23,13 @@ async function auditOf(
   log: AuditedLog,
   dir = emptyFolder(t),
   onUnsigned: (reason: string) => void = (reason) => void t.fail(reason),
+  late: Pick<LogAuditOptions, 'delay' | 'onFinding'> = { delay: NO_DELAY, onFinding: () => {} },
 ): Promise<LogAudit> {
   const folder = new AuditFolder(dir);
   const keep = (state: Parameters<AuditFolder['write']>[0]) => folder.write(state);
   const nowNs = () => startOf(log.entries.length);
   return new LogAudit(
-    { log: new ServedLog(log.read), policy: POLICY, keep, nowNs, onUnsigned },
+    { log: new ServedLog(log.read), policy: POLICY, keep, nowNs, onUnsigned, ...late },
     await folder.read(),
   );
 }

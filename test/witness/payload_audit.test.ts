@@ -7,7 +7,7 @@ import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { AuditFolder } from '../../src/witness/audit_folder.js';
 import { LogAudit } from '../../src/witness/log_audit.js';
 import { policyText, recordAt } from '../tlog/witnessed_log.js';
-import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
+import { AuditedLog, NO_DELAY, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
 import { emptyFolder } from './small_witness.js';
 
 const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
@@ -27,7 +27,7 @@ async function auditOf(t: Test, log: AuditedLog, has: 'prices' | 'hashes' = 'has
   const keep = (state: Parameters<AuditFolder['write']>[0]) => folder.write(state);
   const nowNs = () => startOf(log.entries.length);
   const audit = new LogAudit(
-    { log: new ServedLog(log.read), policy: POLICY, has, keep, nowNs },
+    { log: new ServedLog(log.read), policy: POLICY, has, keep, nowNs, delay: NO_DELAY, onFinding: () => {} },
     await folder.read(),
   );
   return (await audit.step()).evidence;

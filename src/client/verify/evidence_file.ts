@@ -19,7 +19,7 @@ export interface ProvenRecord {
 }
 
 /**
- * A fault of a service or of its log. All kinds except the last kind can be proven to a third party. Prices are JSON texts as REST
+ * A fault of a service or of its log. All kinds except the last two can be proven to a third party. Prices are JSON texts as REST
  * serves them.
  */
 export type Evidence =
@@ -63,7 +63,12 @@ export type Evidence =
   /**
    * The log serves files that differ from its signed checkpoint. Files have no signatures, so only the auditor can observe this fault.
    */
-  | { readonly kind: 'observed'; readonly checkpoint: string; readonly found: string };
+  | { readonly kind: 'observed'; readonly checkpoint: string; readonly found: string }
+  /**
+   * No checkpoint covered a signed price in time. Only the auditor's clock shows it. The checkpoint is the newest one; it is empty when
+   * the log served none.
+   */
+  | { readonly kind: 'overdue'; readonly price: string; readonly checkpoint: string; readonly found: string };
 
 const FORMAT = 'tickseal-evidence/v1';
 export const EVIDENCE_LENGTH_MAX = 4 * 1024 * 1024;
@@ -79,6 +84,7 @@ const FIELDS: Readonly<Record<Evidence['kind'], Readonly<Record<string, FieldKin
   'bad entry': { checkpoint: 'text', entries: 'entries' },
   'bad records': { checkpoint: 'text', batch: 'entry', records: 'records' },
   observed: { checkpoint: 'text', found: 'text' },
+  overdue: { price: 'text', checkpoint: 'text', found: 'text' },
 };
 
 /** Reads an evidence file. @throws TlogError that names the field with a wrong form */

@@ -51,7 +51,7 @@ export async function verifyEvidence(
   if (evidence.kind === 'two values') return proveTwoValues(evidence.prices, expected);
   if (evidence.kind === 'two payloads') return proveTwoPayloads(evidence.payloads, expected);
   if (evidence.kind === 'fork') return proveFork(evidence, expected);
-  if (evidence.kind === 'observed')
+  if (evidence.kind === 'observed' || evidence.kind === 'overdue')
     throw new TlogError(`only the auditor saw it, and nobody signed it: ${evidence.found}`);
   const checkpoint = await opened(evidence.checkpoint, expected);
   if (evidence.kind === 'bad entry') return proveBadEntry(evidence.entries, checkpoint);
