@@ -488,6 +488,16 @@ test('the page about src names every room', async (t) => {
   t.same(rooms.sort(), folders.map(({ name }) => name).sort());
 });
 
+test('the page about src names every package, and nothing but packages in use', async (t) => {
+  const { dependencies, optionalDependencies, devDependencies } = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  ) as Record<string, Record<string, string>>;
+  const packages = Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies });
+  const [table = ''] = /(?:^\|.*\n)+/m.exec(section('src/README.md', 'Packages')) ?? [];
+  const listed = [...table.matchAll(/^\| (\S+) \| /gm)].map(([, name]) => name).slice(1);
+  t.same(listed.sort(), packages.filter((name) => !name.startsWith('@types/')).sort());
+});
+
 test('the lock file names no host that packages come from', async (t) => {
   t.notMatch(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'), '"resolved": "http');
 });
