@@ -312,6 +312,11 @@ const LINES_MAX = 300;
 const UNFINISHED = /\b(?:TO[D]O|FIX[M]E)\b/;
 const VAGUE_NAME = /^(?:utils?|helpers?|commons?|types?)$/i;
 
+/** The modules of the commands that may write to a terminal or a pipe. */
+const OUTPUT_WRITERS = ['cli/shown_line.ts', 'cli/progress_line.ts'];
+/** A write to a stream of the process, directly, by commander or by the console. */
+const OUTPUT = /\b(?:stdout|stderr|stream)\??\s*\.\s*(?:write|end)\b|\bwrite(?:Out|Err)\b|\bconsole\b/g;
+
 /** The rooms, with the imports that each may use. */
 type Rooms = Readonly<Record<string, readonly string[]>>;
 
@@ -455,6 +460,17 @@ test('a name means one thing', async (t) => {
       `types of ${room} whose names differ by an s`,
     );
   }
+});
+
+test('commands write only lines that show no text of a service as their own', async (t) => {
+  const writers = modules
+    .filter(({ path }) => path.startsWith('cli/') && !OUTPUT_WRITERS.includes(path))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(OUTPUT)].map(
+        ({ 0: found, index }) => `${path}:${text.slice(0, index).split('\n').length} ${found}`,
+      ),
+    );
+  t.same(writers, []);
 });
 
 test('nothing is of type any', async (t) => {

@@ -3,11 +3,12 @@ import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
 import { REST_PATHS, SUBSCRIBE_PATHS } from '../wire/paths.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { describeDown, openSocket } from './client_command.js';
+import type { Shown } from './shown_line.js';
 
 export interface AggregateListenerEvents {
   /** Receives each aggregate as JSON. */
   readonly onAggregate: (text: string) => void;
-  readonly onDown: (reason: string) => void;
+  readonly onDown: (reason: Shown) => void;
 }
 
 /** The time without a message after which the listener probes a connection. */

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
+import { errorText, ownText, shown, tell } from './shown_line.js';
 import { bytesText } from './store_command.js';
 
 /** Adds `backup DIR --from FOLDER`. The exit status is 1 if the backup fails. */
@@ -32,12 +33,15 @@ export function registerBackup(
         );
         progress.clear();
         const records = Object.values(tables).reduce((sum, table) => sum + table.records, 0);
-        stdout.write(
-          `${dir}: ${records.toLocaleString('en')} records, ${bytesText(fileBytes)}, every record checked${hasLog ? '; with the public log' : ''}\n`,
+        tell(
+          stdout,
+          ownText(
+            `${dir}: ${records.toLocaleString('en')} records, ${bytesText(fileBytes)}, every record checked${hasLog ? '; with the public log' : ''}`,
+          ),
         );
       } catch (error) {
         progress.clear();
-        stderr.write(`backup: ${(error as Error).message}\n`);
+        tell(stderr, shown`backup: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });

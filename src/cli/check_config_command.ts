@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { DATA_FILE } from '../store/data_folder.js';
+import { outputOf, ownText, shown, tell } from './shown_line.js';
 import { damageOf, hostProblems, readForStart, startProblem } from './start_checks.js';
 
 /**
@@ -17,25 +18,25 @@ export function registerCheckConfig(program: Command): void {
     )
     .argument('<file>', 'the configuration file');
   command.action(async (file: string) => {
-    const { writeOut, writeErr } = command.configureOutput();
+    const { out, err } = outputOf(command);
     const problem = startProblem();
     if (problem !== undefined) {
-      writeErr?.(`${problem}\n`);
+      tell(err, ownText(problem));
       process.exitCode = 1;
     }
     const result = readForStart(file);
     if (!result.ok) {
-      writeErr?.(`${result.errors.join('\n')}\n`);
+      tell(err, ownText(result.errors.join('\n')));
       process.exitCode = 2;
       return;
     }
-    for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
+    for (const warning of result.warnings) tell(err, ownText(`warning: ${warning}`));
     const hasData = existsSync(join(result.config.storage.dir, DATA_FILE));
     const damage = hasData && problem === undefined ? await damageOf(file, result.config) : [];
     const unusable = result.describe(await hostProblems(result.config));
-    for (const line of [...damage, ...unusable]) writeErr?.(`${line}\n`);
+    for (const line of [...damage, ...unusable]) tell(err, ownText(line));
     if (damage.length > 0) process.exitCode = 2;
     else if (unusable.length > 0) process.exitCode = 1;
-    else writeOut?.(`${file}: ok\n`);
+    else tell(out, shown`${file}: ok`);
   });
 }

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { WebSocket } from 'ws';
 import type { Down } from '../client/connect/reconnecting_socket.js';
 import type { OpenConnection } from '../client/connect/socket_like.js';
+import { reasonText, type Shown, shown, tell } from './shown_line.js';
 
 /** The streams of a client command. The entry point passes the streams of the process. */
 export interface CommandStreams {
@@ -21,7 +22,7 @@ export function withConnectionOptions(
   return command
     .hook('preAction', () => {
       if (command.getOptionValueSource('token') === 'cli')
-        stderr.write(`${command.name()}: --token ${SHOWN_TO_ALL}; set TICKSEAL_TOKEN instead\n`);
+        tell(stderr, shown`${command.name()}: --token ${SHOWN_TO_ALL}; set TICKSEAL_TOKEN instead`);
     })
     .option('--url <url>', 'base address of the service, ws:// or wss://', parseUrl, 'ws://127.0.0.1:8080')
     .addOption(
@@ -32,7 +33,7 @@ export function withConnectionOptions(
 }
 
 /** The warning about a secret in a command-line argument. */
-export const SHOWN_TO_ALL = 'stands in the list of processes, where every user of this machine can read it';
+export const SHOWN_TO_ALL = shown`stands in the list of processes, where every user of this machine can read it`;
 
 /** The option of every command that compares a signature with the expected signer. */
 export const SIGNER_OPTION = [
@@ -45,8 +46,8 @@ export const SIGNER_OPTION = [
 export const EXIT_NOT_VERIFIED = 3;
 
 /** Returns the end of a line about an item whose recovered signer the user did not name. */
-export function notVerified(signer: string): string {
-  return `recovered ${signer}, NOT verified: --signer names no address`;
+export function notVerified(signer: string): Shown {
+  return shown`recovered ${signer}, NOT verified: --signer names no address`;
 }
 
 function collectSigner(signer: string, signers: readonly string[] = []): readonly string[] {
@@ -59,8 +60,8 @@ function collectSigner(signer: string, signers: readonly string[] = []): readonl
 export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
 
 /** Returns one line for users about a lost or refused connection. */
-export function describeDown(url: string, { reason, httpStatus }: Down): string {
-  return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || plainReason(reason)}`;
+export function describeDown(url: string, { reason, httpStatus }: Down): Shown {
+  return shown`${url}: ${reasonText((httpStatus !== undefined && REFUSALS[httpStatus]) || plainReason(reason))}`;
 }
 
 /** Errors of the network in plain words. The TLS library reports a wrong version number when a port with an `https` address has no TLS. */
@@ -89,35 +90,6 @@ export const REFUSALS: Readonly<Record<number, string>> = {
   404: 'there is no such service at this address (404)',
   429: 'the service has too many requests or connections of this token (429)',
 };
-
-/** Writes lines until the reader closes the stream. This is not an error: `tickseal subscribe … | head` ends without a message. */
-export class LineWriter {
-  readonly #stream: NodeJS.WritableStream;
-  readonly #onClosed: () => void;
-  #isClosed = false;
-
-  constructor(stream: NodeJS.WritableStream, onClosed: () => void) {
-    this.#stream = stream;
-    this.#onClosed = onClosed;
-    stream.on('error', this.#onError);
-  }
-
-  /** True after the reader has closed. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  /** Writes a line. Returns `false` when the stream's buffer is full; a `drain` event then follows. */
-  write(line: string): boolean {
-    return this.#isClosed || this.#stream.write(`${line}\n`);
-  }
-
-  readonly #onError = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    this.#isClosed = true;
-    this.#onClosed();
-  };
-}
 
 function parseUrl(text: string): string {
   if (!/^(?:ws|http)s?:\/\/[^/?#]+/.test(text) || !URL.canParse(text)) {

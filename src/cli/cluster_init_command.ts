@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { NODE_MAX } from '../model/node_list.js';
 import { systemReason } from '../store/data_folder.js';
 import type { ServerAddress } from './cluster_init/cluster_files.js';
+import { errorText, outputOf, ownText, tell } from './shown_line.js';
 
 interface ClusterInitOptions {
   readonly nodes: number;
@@ -44,9 +45,9 @@ export function registerClusterInit(program: Command): void {
     )
     .action(async (dir: string, options: ClusterInitOptions, command: Command) => {
       try {
-        await initCluster(dir, options, (text) => command.configureOutput().writeErr?.(text));
+        await initCluster(dir, options, (text) => tell(outputOf(command).err, ownText(text)));
       } catch (error) {
-        command.configureOutput().writeErr?.(`${(error as Error).message}\n`);
+        tell(outputOf(command).err, errorText(error));
         process.exitCode = 1;
       }
     });
@@ -55,7 +56,7 @@ export function registerClusterInit(program: Command): void {
 async function initCluster(
   dir: string,
   { nodes, aggregators, servers, name, config, tls }: ClusterInitOptions,
-  writeErr: (text: string) => void,
+  say: (text: string) => void,
 ): Promise<void> {
   if (aggregators > nodes)
     throw new RangeError(`--aggregators is ${aggregators}, more than --nodes, ${nodes}`);
@@ -75,7 +76,7 @@ async function initCluster(
     });
   } catch (error) {
     if (!(error instanceof InvalidSections)) throw error;
-    writeErr(`${error.message}\n`);
+    say(error.message);
     process.exitCode = 2;
   }
 }

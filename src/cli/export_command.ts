@@ -10,6 +10,7 @@ import { parseInstant } from './instant_option.js';
 import { OutputFile } from './output_file.js';
 import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
 import { Progress } from './progress_line.js';
+import { ownText, type Shown, shown, tell } from './shown_line.js';
 
 interface ExportOptions extends PastCommandOptions {
   readonly from: bigint;
@@ -64,16 +65,16 @@ export function registerExport(program: Command, streams: CommandStreams = proce
     .requiredOption('-o, --output <file>', 'the file, which is replaced when all is written')
     .action(async (symbol: string, options: ExportOptions) => {
       const progress = new Progress(streams.stderr);
-      const say = (line: string) => {
+      const say = (line: Shown) => {
         progress.clear();
-        streams.stderr.write(`export: ${line}\n`);
+        tell(streams.stderr, shown`export: ${line}`);
       };
       try {
         const { rows, prices, unverified } = await exportRange(symbol, options, progress);
-        say(`${rows} aggregates of ${symbol} in ${options.output}`);
-        if (prices === 'text') say('the column price is text, because a price has more than 38 digits');
+        say(shown`${rows} aggregates of ${symbol} in ${options.output}`);
+        if (prices === 'text') say(shown`the column price is text, because a price has more than 38 digits`);
         if (unverified === undefined) {
-          say(`verified: ${VERIFIED[options.detail]}`);
+          say(ownText(`verified: ${VERIFIED[options.detail]}`));
           return;
         }
         say(notVerified(unverified));

@@ -10,6 +10,7 @@ import { toHex } from '../model/hex.js';
 import { makeFolder, systemReason } from '../store/data_folder.js';
 import { Ed25519Key } from '../tlog/ed25519_key.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
+import { outputOf, ownText, reasonText, shown, tell } from './shown_line.js';
 
 /** The kinds of keys: two for prices, and one for the public log. */
 const KEY_KINDS = [...SIGNATURE_TYPES, 'log'] as const;
@@ -30,19 +31,19 @@ export function registerKeygen(program: Command): void {
       'write the key to a new file that only its owner can read, instead of printing it',
     );
   command.action((type: KeyKind, { out }: { out?: string }) => {
-    const { writeOut, writeErr } = command.configureOutput();
+    const { out: stdout, err } = outputOf(command);
     const key = type === 'log' ? randomBytes(32) : createPrivateKey(type);
     if (out !== undefined) {
       try {
         writeNewFile(out, `${toHex(key)}\n`);
       } catch (error) {
-        writeErr?.(`${out}: cannot be written: ${systemReason(error)}; no key was made\n`);
+        tell(err, shown`${out}: cannot be written: ${reasonText(systemReason(error))}; no key was made`);
         process.exitCode = 1;
         return;
       }
     }
     const written = out === undefined ? `private key: ${toHex(key)}` : `private key: in ${out}`;
-    writeOut?.(`${written}\n${publicText(type, key)}\n`);
+    tell(stdout, ownText(`${written}\n${publicText(type, key)}`));
   });
 }
 

@@ -10,6 +10,7 @@ import { type AnnouncedSigner, NO_PREVIOUS, NO_ROOT, readHex } from '../wire/ann
 import { listedSigners, mergeSigners } from './announced_signers.js';
 import { type ChainFile, describeList, readChainFile, withAnnouncement } from './announcement_file.js';
 import { addressOf, createPrivateKey, writeNewFile } from './keygen_command.js';
+import { errorText, outputOf, ownText, shown, tell } from './shown_line.js';
 
 interface SignOptions {
   readonly chain: string;
@@ -29,8 +30,7 @@ const EXPIRES_DEFAULT = '90d';
 /** Adds `tickseal keys`, with which an operator announces keys. Its subcommands connect to no service. */
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('announce the keys with which a service signs');
-  const { writeOut } = program.configureOutput();
-  const print = (lines: readonly string[]) => writeOut?.(`${lines.join('\n')}\n`);
+  const print = (lines: readonly string[]) => tell(outputOf(program).out, ownText(lines.join('\n')));
 
   keys
     .command('root')
@@ -164,7 +164,7 @@ function run(command: Command, action: () => void): void {
   try {
     action();
   } catch (error) {
-    command.configureOutput().writeErr?.(`keys: ${(error as Error).message}\n`);
+    tell(outputOf(command).err, shown`keys: ${errorText(error)}`);
     process.exitCode = 1;
   }
 }

@@ -16,14 +16,9 @@ import { OriginChanged } from '../witness/origin_change.js';
 import type { AuditFinding } from '../witness/price_deadlines.js';
 import { promisedDelayMs } from '../witness/promised_delay.js';
 import { AggregateListener } from './aggregate_listener.js';
-import {
-  type CommandStreams,
-  EXIT_NOT_VERIFIED,
-  LineWriter,
-  notVerified,
-  SIGNER_OPTION,
-} from './client_command.js';
+import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { registerNewOrigin } from './new_origin_command.js';
+import { errorText, LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
 
 interface AuditFlags {
   readonly policy: string;
@@ -89,7 +84,7 @@ export function registerLog(program: Command, streams: CommandStreams = process)
       try {
         process.exitCode = await new AuditRun(url, flags, streams).run();
       } catch (error) {
-        streams.stderr.write(`log audit: ${(error as Error).message}\n`);
+        tell(streams.stderr, shown`log audit: ${errorText(error)}`);
         process.exitCode = 2;
       }
     });
@@ -108,7 +103,7 @@ export function registerLog(program: Command, streams: CommandStreams = process)
         const evidence = parseEvidence(readFileSync(file, 'utf8'));
         process.exitCode = await proveEvidence(evidence, flags, new LineWriter(streams.stdout, () => {}));
       } catch (error) {
-        streams.stderr.write(`log verify: ${(error as Error).message}\n`);
+        tell(streams.stderr, shown`log verify: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });
@@ -132,11 +127,12 @@ async function proveEvidence(
       verifyEd25519: verifyByNode,
     });
     const isProven = fault.verdict === 'verified';
-    out.write(isProven ? `PROVEN: ${fault.statement}` : `${fault.statement}: ${notVerified(fault.signer!)}`);
+    const statement = reasonText(fault.statement);
+    out.write(isProven ? shown`PROVEN: ${statement}` : shown`${statement}: ${notVerified(fault.signer!)}`);
     return isProven ? 0 : EXIT_NOT_VERIFIED;
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    out.write(`NOT PROVEN: ${error.message}`);
+    out.write(shown`NOT PROVEN: ${errorText(error)}`);
     return 1;
   }
 }
@@ -202,7 +198,8 @@ class AuditRun {
     const keep = (state: Parameters<AuditFolder['write']>[0]) => this.#folder.write(state);
     const nowNs = () => BigInt(Date.now()) * 1_000_000n;
     const has = payloads ? 'hashes' : 'prices';
-    const onUnsigned = (reason: string) => this.#warn(`a price of the stream is left out: ${reason}`);
+    const onUnsigned = (reason: string) =>
+      this.#warn(shown`a price of the stream is left out: ${reasonText(reason)}`);
     const promisedMs = await promisedDelayMs(logFileReader(this.#url, this.#stop.signal), payloads);
     const slackMs = SLACK_MS + SLACK_LOOKS * every * 1_000;
     const delay = {
@@ -212,7 +209,7 @@ class AuditRun {
     };
     if (promisedMs === undefined)
       this.#warn(
-        `the service promises no delay of its log; the audit allows ${PROMISED_MS_DEFAULT / 1_000} s`,
+        shown`the service promises no delay of its log; the audit allows ${PROMISED_MS_DEFAULT / 1_000} s`,
       );
     const onFinding = (finding: AuditFinding) => this.#find(finding);
     const options = { log, policy, has, keep, nowNs, delay, onFinding, onUnsigned } as const;
@@ -234,11 +231,11 @@ class AuditRun {
       } catch (error) {
         if (this.#stop.signal.aborted) break;
         if (error instanceof OriginChanged) {
-          this.#out.write(`ORIGIN CHANGED: ${error.message}`);
+          this.#out.write(shown`ORIGIN CHANGED: ${errorText(error)}`);
           return 2;
         }
         faults += 1;
-        if (!this.#findings.has('files withheld')) this.#warn((error as Error).message);
+        if (!this.#findings.has('files withheld')) this.#warn(errorText(error));
         if (this.#flags.once && faults >= FAULTS_MAX) return 2;
       }
       await setTimeout(this.#flags.every * 1_000, undefined, { signal: this.#stop.signal }).catch(() => {});
@@ -250,26 +247,26 @@ class AuditRun {
   #find({ kind, text }: AuditFinding): void {
     const count = this.#findings.get(kind) ?? 0;
     this.#findings.set(kind, count + 1);
-    if (count === 0) this.#out.write(`FINDING: ${text}`);
+    if (count === 0) this.#out.write(shown`FINDING: ${reasonText(text)}`);
   }
 
   #receive(audit: LogAudit, text: string): void {
     try {
       this.#received ??= audit.receive(text);
     } catch (error) {
-      this.#warn(`a price of the stream cannot be read: ${(error as Error).message}`);
+      this.#warn(shown`a price of the stream cannot be read: ${errorText(error)}`);
     }
   }
 
   async #report(evidence: Evidence): Promise<number> {
     const file = await this.#folder.writeEvidence(evidence, Date.now());
-    const found = 'found' in evidence ? `: ${evidence.found}` : '';
-    this.#out.write(`FAULT: ${evidence.kind}${found}; the evidence is in ${file}`);
+    const found = 'found' in evidence ? shown`: ${reasonText(evidence.found)}` : shown``;
+    this.#out.write(shown`FAULT: ${evidence.kind}${found}; the evidence is in ${file}`);
     return 1;
   }
 
-  #warn(text: string): void {
-    this.#streams.stderr.write(`log audit: ${text}\n`);
+  #warn(text: Shown): void {
+    tell(this.#streams.stderr, shown`log audit: ${text}`);
   }
 }
 
@@ -277,11 +274,11 @@ function summary(
   { size, found, unchecked }: LogAudit,
   { payloads }: Pick<AuditFlags, 'payloads'>,
   findings: ReadonlyMap<AuditFinding['kind'], number>,
-): string {
+): Shown {
   const missing = unchecked === 0n ? '' : `, ${unchecked} without records`;
   const prices = payloads ? '' : `, ${found} received prices found`;
   const counts = [...findings].map(([kind, count]) => `, ${kind}: ${count} looks`);
-  return `${size} batches checked${missing}${prices}${counts.join('')}`;
+  return ownText(`${size} batches checked${missing}${prices}${counts.join('')}`);
 }
 
 function readPolicy(file: string): LogPolicy {

@@ -3,11 +3,12 @@ import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { npmKeptOption } from './npm_kept_option.js';
+import { ownText, tell } from './shown_line.js';
 
 // Loading the program opens many files at once. Without this check, a low limit of open files causes an error with a stack trace.
 const problem = fileHandleProblem(0) ?? npmKeptOption(process.env);
 if (problem !== undefined) {
-  process.stderr.write(`${problem}\n`);
+  tell(process.stderr, ownText(problem));
   process.exitCode = 1;
 } else {
   // The reader of standard output may close the stream, as in `tickseal keygen | true`.

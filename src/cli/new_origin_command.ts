@@ -5,6 +5,7 @@ import { beginNewOrigin, type EndedLog } from '../ledger/new_origin.js';
 import { isFolderInUse } from '../store/lmdb/lock.js';
 import { toBase64 } from '../tlog/log_text.js';
 import type { CommandStreams } from './client_command.js';
+import { errorText, ownText, shown, tell } from './shown_line.js';
 
 interface NewOriginOptions {
   readonly evenIfHealthy: boolean;
@@ -26,9 +27,9 @@ export function registerNewOrigin(log: Command, { stdout, stderr }: CommandStrea
           throw new Error(`${folder} is not a data folder`);
         if (await isFolderInUse(folder)) throw new Error(`a service runs on ${folder}: stop it first`);
         const ended = await beginNewOrigin(streams ? streamsFolderOf(folder) : folder, origin, evenIfHealthy);
-        stdout.write(reportOf(ended, origin, streams ? 'log.stream_origin' : 'log.origin'));
+        tell(stdout, ownText(reportOf(ended, origin, streams ? 'log.stream_origin' : 'log.origin')));
       } catch (error) {
-        stderr.write(`log new-origin: ${(error as Error).message}\n`);
+        tell(stderr, shown`log new-origin: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });
@@ -52,6 +53,5 @@ function reportOf(
     ...movedTo.map((path) => `Its files are kept in ${path}`),
     `The log ${origin} begins at the next start, with ${field}: ${origin}.`,
     'Give its key line, which the start logs, to readers and witnesses, and tell them why.',
-    '',
   ].join('\n');
 }

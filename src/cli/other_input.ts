@@ -1,4 +1,5 @@
 import { parseExactJson } from '../client/verify/exact_json.js';
+import { foreignText } from '../wire/foreign_text.js';
 
 /** Returns the error if the text is a service's refusal of a request. */
 export function refusalIn(text: string): string | undefined {
@@ -12,7 +13,7 @@ export function refusalIn(text: string): string | undefined {
  */
 export function otherInput(text: string): string | undefined {
   const refusal = refusalIn(text);
-  if (refusal !== undefined) return `is an error that a service answered: ${refusal}`;
+  if (refusal !== undefined) return `is an error that a service answered: ${foreignText(refusal)}`;
   const value = parseExactJson(text) as { data?: unknown } | null | undefined;
   if (isEmptyAnswer(value?.data)) return 'has no price: none of the assets had one when the service answered';
   if (value !== undefined) return undefined;

@@ -5,6 +5,7 @@ import { createClient } from '../client/node.js';
 import { instantText } from '../model/instant.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
+import { reasonText, type Shown, shown } from './shown_line.js';
 
 /** The options of each command that reads aggregates. */
 export interface PastCommandOptions {
@@ -37,9 +38,10 @@ export function openPast({ url, token, signer, oracleId }: PastCommandOptions): 
 }
 
 /** Returns one line about a failed request. */
-export function pastFault(error: unknown): string {
+export function pastFault(error: unknown): Shown {
   const { message } = error as Error;
   const keptFromNs = error instanceof RefusedError ? error.keptFromNs : undefined;
-  const kept = keptFromNs === undefined ? '' : `; the service keeps prices from ${instantText(keptFromNs)}`;
-  return `${plainReason(message)}${kept}`;
+  const kept =
+    keptFromNs === undefined ? shown`` : shown`; the service keeps prices from ${instantText(keptFromNs)}`;
+  return shown`${reasonText(plainReason(message))}${kept}`;
 }

@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import type { AggregatePrice } from '../client/prices/market_data.js';
 import { instantText } from '../model/instant.js';
 import { ageRemark } from './age_remark.js';
-import { type CommandStreams, EXIT_NOT_VERIFIED, LineWriter, notVerified } from './client_command.js';
+import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
 import { parseInstant } from './instant_option.js';
 import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
+import { LineWriter, ownText, type Shown, shown, tell } from './shown_line.js';
 
 interface PriceOptions extends PastCommandOptions {
   readonly at?: bigint;
@@ -30,8 +31,8 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
     )
     .option('--json', 'print each aggregate as it was signed, for tickseal verify', false)
     .action(async (symbols: string[], options: PriceOptions) => {
-      const fail = (problem: string) => {
-        streams.stderr.write(`price: ${problem}\n`);
+      const fail = (problem: Shown) => {
+        tell(streams.stderr, shown`price: ${problem}`);
         process.exitCode = 1;
       };
       const { at, type: signatureType } = options;
@@ -44,12 +45,17 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
         for (const symbol of new Set(symbols)) {
           const price = prices[symbol];
           if (price === undefined) {
-            fail(`${symbol} ${at === undefined ? 'has no price' : `had no price at ${instantText(at)}`}`);
+            fail(
+              at === undefined
+                ? shown`${symbol} has no price`
+                : shown`${symbol} had no price at ${instantText(at)}`,
+            );
             continue;
           }
           const remark = at === undefined ? ageRemark(price.ageMs) : undefined;
-          if (remark !== undefined) streams.stderr.write(`price: ${symbol}: ${remark}\n`);
-          out.write(options.json ? price.text : priceText(price));
+          if (remark !== undefined) tell(streams.stderr, shown`price: ${symbol}: ${ownText(remark)}`);
+          if (options.json) out.json(price.text);
+          else out.write(priceText(price));
           if (price.verdict === 'recovered' && process.exitCode !== 1) process.exitCode = EXIT_NOT_VERIFIED;
         }
       } catch (error) {
@@ -60,8 +66,9 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
     });
 }
 
-function priceText({ symbol, decimal, timestampNs, signer, verdict, quality }: AggregatePrice): string {
-  const inputs = quality === undefined ? 'inputs no longer kept' : `${quality.publishers} publishers`;
-  const conclusion = verdict === 'verified' ? `verified, signed by ${signer}` : notVerified(signer);
-  return `${symbol} ${decimal}  ${instantText(timestampNs)}  ${inputs}  ${conclusion}`;
+function priceText({ symbol, decimal, timestampNs, signer, verdict, quality }: AggregatePrice): Shown {
+  const inputs =
+    quality === undefined ? shown`inputs no longer kept` : shown`${quality.publishers} publishers`;
+  const conclusion = verdict === 'verified' ? shown`verified, signed by ${signer}` : notVerified(signer);
+  return shown`${symbol} ${decimal}  ${instantText(timestampNs)}  ${inputs}  ${conclusion}`;
 }

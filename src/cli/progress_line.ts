@@ -1,3 +1,5 @@
+import { visibleText } from '../wire/foreign_text.js';
+
 /** The stream that shows progress. The program shows progress only on a terminal. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
@@ -35,7 +37,7 @@ export class Progress {
   show(text: string): void {
     if (this.#stream.isTTY !== true) return;
     this.#isShown = true;
-    this.#stream.write(`${CLEAR_LINE}${text}`);
+    this.#stream.write(`${CLEAR_LINE}${visibleText(text)}`);
   }
 
   /** Removes the line. The caller must call this before any other output, and at the end. */

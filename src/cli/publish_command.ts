@@ -12,6 +12,7 @@ import { type CommandStreams, withConnectionOptions } from './client_command.js'
 import { readSecretKey, withKeyOption } from './key_option.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
 import { PublishSession, type SessionOptions } from './publish_session.js';
+import { errorText, ownText, reasonText, shown, tell } from './shown_line.js';
 import { SourcesChild } from './sources_child.js';
 import { readSources } from './sources_command.js';
 import { type MetricsAddress, withSourcesOptions } from './sources_options.js';
@@ -71,7 +72,7 @@ async function publish(
 ): Promise<number> {
   const lacking = options.from === undefined ? sourcesArguments(options)[0] : undefined;
   if (lacking !== undefined) {
-    streams.stderr.write(`publish: ${lacking} needs --from\n`);
+    tell(streams.stderr, shown`publish: ${lacking} needs --from`);
     return 1;
   }
   const input = new InputLines(streams.stdin);
@@ -79,12 +80,12 @@ async function publish(
   try {
     signer = options.key === undefined ? undefined : await signerOf(options.key, options, input);
   } catch (error) {
-    streams.stderr.write(`publish: ${(error as Error).message}\n`);
+    tell(streams.stderr, shown`publish: ${errorText(error)}`);
     input.close();
     return 1;
   }
   if (options.every !== undefined && signer === undefined) {
-    streams.stderr.write('publish: --every needs --key\n');
+    tell(streams.stderr, shown`publish: --every needs --key`);
     return 1;
   }
   const clock = systemClock();
@@ -107,7 +108,7 @@ async function publish(
         ? argumentLines(prices, lineOptions, session)
         : pricesOf(markets ?? input, lineOptions);
     const isOk = await session.run(lines);
-    if (markets?.failure !== undefined) streams.stderr.write(`publish: ${markets.failure}\n`);
+    if (markets?.failure !== undefined) tell(streams.stderr, shown`publish: ${reasonText(markets.failure)}`);
     if (markets?.exitStatus === EXIT_BAD_FILE) return EXIT_BAD_FILE;
     return isOk && markets?.failure === undefined ? 0 : 1;
   } catch (error) {
@@ -169,7 +170,7 @@ async function publishFrom(
         ? 'publish: --from needs --key'
         : undefined;
   if (!result.ok || problem !== undefined) {
-    streams.stderr.write(`${problem}\n`);
+    tell(streams.stderr, ownText(problem ?? ''));
     return result.ok ? 1 : EXIT_BAD_FILE;
   }
   const { url } = result.plan.publish;

@@ -4,10 +4,11 @@ import type { PriceSigner } from '../client/sign/sign_price.js';
 import type { SignatureType } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
 import type { RequestedAck } from '../wire/publish_message.js';
-import { type CommandStreams, describeDown, LineWriter, openSocket } from './client_command.js';
+import { type CommandStreams, describeDown, openSocket } from './client_command.js';
 import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
 import type { PriceLine } from './price_line.js';
 import { Progress } from './progress_line.js';
+import { LineWriter, shown, tell } from './shown_line.js';
 
 export interface SessionOptions {
   readonly url: string;
@@ -75,7 +76,7 @@ export class PublishSession {
         this.#isUp = false;
         if (this.#isClosing) return;
         this.#progress?.clear();
-        streams.stderr.write(`publish: ${describeDown(url, down)}\n`);
+        tell(streams.stderr, shown`publish: ${describeDown(url, down)}`);
         if (this.#wasUp && !down.final) return;
         this.isDown = true;
         this.stop();
@@ -171,7 +172,7 @@ export class PublishSession {
 
   #refuse(reason: string): [] {
     this.#isOk = false;
-    this.#out.write(JSON.stringify({ type: 'refused', error: reason }));
+    this.#out.json(JSON.stringify({ type: 'refused', error: reason }));
     return [];
   }
 
@@ -181,10 +182,10 @@ export class PublishSession {
     if (result.status === 'answered') {
       const { accepted, rejected } = result;
       if (Object.keys(rejected).length > 0) this.#isOk = false;
-      this.#out.write(JSON.stringify({ type: 'ack', trace_id, accepted, rejected }));
+      this.#out.json(JSON.stringify({ type: 'ack', trace_id, accepted, rejected }));
     } else if (result.status === 'failed') {
       this.#isOk = false;
-      this.#out.write(JSON.stringify({ type: 'error', trace_id, error: result.reason }));
+      this.#out.json(JSON.stringify({ type: 'error', trace_id, error: result.reason }));
     }
   }
 }

@@ -4,8 +4,18 @@ import { writeExactJson } from '../client/verify/exact_json.js';
 import type { Environment } from '../config/private_keys.js';
 import type { SignatureType } from '../wire/signatures.js';
 import type { Channel } from '../wire/stream.js';
-import { type CommandStreams, LineWriter } from './client_command.js';
+import type { CommandStreams } from './client_command.js';
 import { readQuorumFile } from './quorum_file.js';
+import {
+  errorText,
+  jsonText,
+  LineWriter,
+  ownText,
+  reasonText,
+  type Shown,
+  shown,
+  tell,
+} from './shown_line.js';
 
 export interface QuorumSubscriptionOptions {
   /** The file of operators. */
@@ -30,20 +40,20 @@ export async function subscribeQuorum(
 ): Promise<number> {
   const read = readQuorumFile(file, env);
   if (!read.ok) {
-    streams.stderr.write(`${read.errors.join('\n')}\n`);
+    tell(streams.stderr, ownText(read.errors.join('\n')));
     return EXIT_BAD_QUORUM;
   }
-  const warn = (problem: string) => streams.stderr.write(`subscribe: ${problem}\n`);
+  const warn = (problem: Shown) => tell(streams.stderr, shown`subscribe: ${problem}`);
   const client = createClient({ quorum: read.quorum });
-  client.on('noQuorum', ({ symbol, reason }) => warn(`${symbol}: ${reason}`));
+  client.on('noQuorum', ({ symbol, reason }) => warn(shown`${symbol}: ${reasonText(reason)}`));
   client.on('state', ({ operator, url, state, reason }) => {
-    if (state !== 'open') warn(`${operator}: ${url} is ${state}: ${reason}`);
+    if (state !== 'open') warn(shown`${operator}: ${url} is ${state}: ${reasonText(reason)}`);
   });
   client.on('error', ({ operator, error }) => {
-    warn(`${operator}: ${error.message}`);
+    warn(shown`${operator}: ${errorText(error)}`);
     // Compact JSON is one line of standard error, which `tickseal log verify` reads.
     if (error instanceof EquivocationError)
-      streams.stderr.write(`${JSON.stringify(JSON.parse(error.evidence))}\n`);
+      tell(streams.stderr, jsonText(JSON.stringify(JSON.parse(error.evidence))));
   });
   const end = new AbortController();
   const stop = () => end.abort();
@@ -53,13 +63,13 @@ export async function subscribeQuorum(
   let left = count ?? Number.POSITIVE_INFINITY;
   try {
     for await (const tick of client.stream(symbols, { channel, signatureType, signal: end.signal })) {
-      out.write(writeExactJson(lineOf(tick)));
+      out.json(writeExactJson(lineOf(tick)));
       left -= 1;
       if (left === 0) break;
     }
     return 0;
   } catch (error) {
-    warn((error as Error).message);
+    warn(errorText(error));
     return 1;
   } finally {
     process.off('SIGINT', stop);

@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino';
 import type { DemoOptions } from './demo/serve_demo.js';
 import { parsePort } from './port_option.js';
 import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from './service_process.js';
+import { ownText, tell } from './shown_line.js';
 import { startProblem } from './start_checks.js';
 
 /** Adds `tickseal serve`. The exit status is 2 if the configuration is invalid, and 1 if the service cannot start. */
@@ -24,7 +25,7 @@ export function registerServe(program: Command): void {
       try {
         await serve(options);
       } catch (error) {
-        process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+        tell(process.stderr, ownText(error instanceof Error ? error.message : String(error)));
         process.exitCode = 1;
       }
     });

@@ -6,6 +6,7 @@ import type { Service } from '../service/service.js';
 import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
+import { ownText, tell } from './shown_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
 
 // The process of a service from start to end. The command `serve` and the demo share these functions.
@@ -21,7 +22,7 @@ export async function start(
 ): Promise<Service | undefined> {
   const configured = readForStart(file);
   if (!configured.ok) {
-    process.stderr.write(`${configured.errors.join('\n')}\n`);
+    tell(process.stderr, ownText(configured.errors.join('\n')));
     process.exitCode = 2;
     return undefined;
   }

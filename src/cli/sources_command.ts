@@ -6,7 +6,8 @@ import { NS_PER_MS } from '../model/time.js';
 import { parseSources, type SourcesResult } from '../sources/parse_sources.js';
 import type { SourcesPlan } from '../sources/plan.js';
 import { Replay } from '../sources/recording.js';
-import { type CommandStreams, LineWriter } from './client_command.js';
+import type { CommandStreams } from './client_command.js';
+import { LineWriter, ownText, shown, tell } from './shown_line.js';
 import { type SourcesFlags, withSourcesOptions } from './sources_options.js';
 import { EXIT_BAD_FILE, SourcesSession, type SourcesTiming } from './sources_session.js';
 
@@ -44,10 +45,10 @@ export function registerSources(
   withSourcesOptions(command).action(async (file: string, flags: SourcesFlags) => {
     const result = readSources(file);
     if (flags.speed !== undefined && flags.replay === undefined) {
-      streams.stderr.write('sources: --speed needs --replay\n');
+      tell(streams.stderr, shown`sources: --speed needs --replay`);
       process.exitCode = 1;
     } else if (!result.ok) {
-      streams.stderr.write(`${result.errors.join('\n')}\n`);
+      tell(streams.stderr, ownText(result.errors.join('\n')));
       process.exitCode = EXIT_BAD_FILE;
     } else if (flags.replay !== undefined) {
       if (!(await replay(result.plan, flags.replay, flags.speed, streams))) process.exitCode = 1;
@@ -66,7 +67,7 @@ function openSession(...options: ConstructorParameters<typeof SourcesSession>): 
     return new SourcesSession(...options);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    stderr.write(`sources: --record: ${record} cannot be written (${code ?? message})\n`);
+    tell(stderr, shown`sources: --record: ${record ?? ''} cannot be written (${code ?? message})`);
     return undefined;
   }
 }
@@ -88,7 +89,7 @@ async function replay(
 ): Promise<boolean> {
   const stop = new AbortController();
   const out = new LineWriter(stdout, () => stop.abort());
-  const replayed = new Replay(plan, (line) => out.write(line));
+  const replayed = new Replay(plan, (line) => out.json(line));
   let lastNs: bigint | undefined;
   let unread = 0;
   try {
@@ -103,12 +104,13 @@ async function replay(
       lastNs = atNs ?? lastNs;
     }
   } catch (error) {
-    stderr.write(`sources: --replay: ${file} ${cannotBeRead(error)}\n`);
+    tell(stderr, shown`sources: --replay: ${file} ${ownText(cannotBeRead(error))}`);
     return false;
   }
   const { same, different, additional } = replayed;
-  stderr.write(
-    `sources: ${same} decisions are the same, ${different} differ, ${additional} are additional, ${unread} lines cannot be read\n`,
+  tell(
+    stderr,
+    shown`sources: ${same} decisions are the same, ${different} differ, ${additional} are additional, ${unread} lines cannot be read`,
   );
   return different === 0 && additional === 0 && unread === 0;
 }

@@ -10,7 +10,17 @@ import { NS_PER_MS } from '../model/time.js';
 import { decisionTable, faultLines } from '../sources/decision_table.js';
 import type { SourcesResult } from '../sources/parse_sources.js';
 import { faultProblems, type SourceFault } from '../sources/source_fault.js';
-import { type CommandStreams, LineWriter } from './client_command.js';
+import type { CommandStreams } from './client_command.js';
+import {
+  errorText,
+  LineWriter,
+  ownText,
+  reasonText,
+  type Shown,
+  shown,
+  tell,
+  tellScreen,
+} from './shown_line.js';
 import type { MetricsAddress, SourcesFlags } from './sources_options.js';
 
 /** The exit status for a file with errors. After this status, systemd does not restart the program. */
@@ -23,8 +33,6 @@ export interface SourcesTiming {
 }
 
 const TIMING: SourcesTiming = { checkMs: 10_000, tableMs: 500 };
-/** The control characters that clear a terminal and move its cursor to the top. */
-const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 /** The largest number of warnings below the table; the newest are shown. */
 const SHOWN_WARNINGS_MAX = 5;
 /** The signals that end a run. A closed terminal sends SIGHUP only to this process group, not to the groups of commands. */
@@ -43,7 +51,7 @@ export class SourcesSession {
   readonly #recorder: Recorder | undefined;
   readonly #run: SourceRun;
   /** The newest warnings, for the table. */
-  readonly #warnings: string[] = [];
+  readonly #warnings: Shown[] = [];
 
   /** @throws Error when the recording cannot be opened */
   constructor(
@@ -72,7 +80,7 @@ export class SourcesSession {
       env: process.env,
       folder: dirname(resolve(file)),
       write: (line) => {
-        if (!check && !this.#isTable) this.#out.write(line);
+        if (!check && !this.#isTable) this.#out.json(line);
       },
       warn,
       recorder: this.#recorder,
@@ -96,11 +104,11 @@ export class SourcesSession {
       const mustEnd = faults.length > 0 && !this.#flags.skipMissing;
       if (mustEnd) this.#stop.abort();
       await (mustEnd ? table : undefined);
-      for (const fault of faults) this.#show(fault);
+      for (const fault of faults) this.#show(reasonText(fault));
       await this.#stopped();
       return mustEnd ? EXIT_BAD_FILE : 0;
     } catch (error) {
-      this.#streams.stderr.write(`sources: ${(error as Error).message}\n`);
+      tell(this.#streams.stderr, shown`sources: ${errorText(error)}`);
       return 1;
     } finally {
       listener?.close();
@@ -114,9 +122,9 @@ export class SourcesSession {
   async #check(faults: readonly SourceFault[]): Promise<number> {
     await this.#passed(this.#timing.checkMs);
     const decisions = this.#run.decisions();
-    this.#out.write(decisionTable(decisions, false));
+    this.#out.write(ownText(decisionTable(decisions, false)));
     const wrong = [...this.#describe(faults), ...faultLines(decisions)];
-    for (const line of wrong) this.#out.write(`wrong: ${line}`);
+    for (const line of wrong) this.#out.write(shown`wrong: ${reasonText(line)}`);
     return wrong.length === 0 ? 0 : 1;
   }
 
@@ -124,8 +132,7 @@ export class SourcesSession {
     const isColoured = (process.env['NO_COLOR'] ?? '') === '';
     while (await this.#passed(this.#timing.tableMs)) {
       const table = decisionTable(this.#run.decisions(), isColoured);
-      const warnings = this.#warnings.map((text) => `\n${text}`).join('');
-      this.#streams.stdout.write(`${CLEAR_SCREEN}${table}\n${warnings}\n`);
+      tellScreen(this.#streams.stdout, table, this.#warnings);
     }
   }
 
@@ -162,12 +169,12 @@ export class SourcesSession {
   }
 
   #warn(text: string): void {
-    this.#show(`sources: ${text}`);
+    this.#show(shown`sources: ${reasonText(text)}`);
   }
 
   /** Shows a line on standard error or below the table. */
-  #show(line: string): void {
-    if (!this.#isTable || this.#stop.signal.aborted) this.#streams.stderr.write(`${line}\n`);
+  #show(line: Shown): void {
+    if (!this.#isTable || this.#stop.signal.aborted) tell(this.#streams.stderr, line);
     this.#warnings.push(line);
     if (this.#warnings.length > SHOWN_WARNINGS_MAX) this.#warnings.shift();
   }

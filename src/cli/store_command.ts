@@ -3,6 +3,7 @@ import { systemClock } from '../clock/clock.js';
 import type { AssetContents, FolderContents } from '../store/contents.js';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
+import { errorText, LineWriter, ownText, shown, tell } from './shown_line.js';
 
 /** Adds `store FOLDER`. The exit status is 1 if the folder cannot be read or is partly damaged. */
 export function registerStore(
@@ -27,13 +28,13 @@ export function registerStore(
         const contents = await readContents(folder, (...step) => progress.update(...step));
         progress.clear();
         if (newLog) await (await import('../store/forget_log.js')).forgetLog(folder, systemClock());
-        stdout.write(
-          json ? `${JSON.stringify(contents)}\n` : contentsText(folder, contents, Date.now() / 1000, newLog),
-        );
+        const out = new LineWriter(stdout, () => {});
+        if (json) out.json(JSON.stringify(contents));
+        else out.write(ownText(contentsText(folder, contents, Date.now() / 1000, newLog)));
         if (contents.damagedRecords > 0) process.exitCode = 1;
       } catch (error) {
         progress.clear();
-        stderr.write(`store: ${(error as Error).message}\n`);
+        tell(stderr, shown`store: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });
@@ -68,7 +69,6 @@ function contentsText(
     damagedRecords === 0 ? 'damage: none' : `damage: ${count(damagedRecords)} records`,
     ...damage.map((reason) => `  ${reason}`),
     ...(more > 0 ? [`  and ${count(more)} more`] : []),
-    '',
   ].join('\n');
 }
 

@@ -26,7 +26,6 @@ import {
   type CommandStreams,
   describeDown,
   EXIT_NOT_VERIFIED,
-  LineWriter,
   notVerified,
   openSocket,
   plainReason,
@@ -35,6 +34,7 @@ import {
   withConnectionOptions,
 } from './client_command.js';
 import { subscribeQuorum } from './quorum_subscription.js';
+import { LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
 
 interface SubscribeOptions {
   readonly url: string;
@@ -121,17 +121,17 @@ async function subscribe(
   streams: CommandStreams,
 ): Promise<number> {
   let exitCode = 0;
-  const warn = (problem: string) => streams.stderr.write(`subscribe: ${problem}\n`);
-  const fail = (problem: string) => {
+  const warn = (problem: Shown) => tell(streams.stderr, shown`subscribe: ${problem}`);
+  const fail = (problem: Shown) => {
     warn(problem);
     exitCode = 1;
   };
   if (options.decode && options.messageType !== 'signed_ecdsa') {
-    fail(`frames of --message-type ${options.messageType} have no signature to check`);
+    fail(shown`frames of --message-type ${options.messageType ?? ''} have no signature to check`);
     return exitCode;
   }
   const ids = await resolveAssets(assets, options);
-  if (typeof ids === 'string') {
+  if (!Array.isArray(ids)) {
     fail(ids);
     return exitCode;
   }
@@ -145,7 +145,7 @@ async function subscribe(
   const out = new LineWriter(streams.stdout, end);
   const intervalMs = CHANNEL_INTERVALS_MS[options.channel ?? DEFAULT_CHANNEL] ?? 0;
   const coverage = new Coverage(BigInt(intervalMs) * NS_PER_MS, (fromNs, toNs) =>
-    warn(`gap: prices from ${instantText(fromNs)} to ${instantText(toNs)} may be missing`),
+    warn(shown`gap: prices from ${instantText(fromNs)} to ${instantText(toNs)} may be missing`),
   );
   const subscriber = new Subscriber({
     url: options.url,
@@ -161,7 +161,7 @@ async function subscribe(
       if (timeNs !== undefined) coverage.seen(0, timeNs);
       const report = printFrame(frame, options, out);
       if (options.decode && report === undefined) {
-        if (exitCode !== 1) warn('frames come without a signature to check');
+        if (exitCode !== 1) warn(shown`frames come without a signature to check`);
         exitCode = 1;
       } else if (report?.verdict === 'failed') {
         exitCode = 1;
@@ -172,7 +172,7 @@ async function subscribe(
       if (frames === options.count) end();
     },
     onTaxonomyChange: (former, returned) => warn(describeChange(former, returned)),
-    onError: fail,
+    onError: (error) => fail(reasonText(error)),
     onUp() {
       wasUp = true;
     },
@@ -191,7 +191,7 @@ async function subscribe(
   process.once('SIGTERM', stop);
   void subscriber.subscribe(ids).then((result) => {
     if (result.ok || !wasUp) return;
-    fail(result.error);
+    fail(reasonText(result.error));
     end();
   });
   await ended;
@@ -207,12 +207,12 @@ async function subscribe(
  * @param former the former IDs of subscribed assets that ended
  * @param returned the present IDs of assets that had ended and are subscribed again
  */
-function describeChange(former: readonly number[], returned: readonly number[]): string {
+function describeChange(former: readonly number[], returned: readonly number[]): Shown {
   const changes = [
     ...(former.length === 0 ? [] : [`the service has no asset ${idNames(former)} any more`]),
     ...(returned.length === 0 ? [] : [`asset ${idNames(returned)} is back and subscribed again`]),
   ];
-  return changes.join('; ') || 'from the next frame on, IDs may mean other assets';
+  return ownText(changes.join('; ') || 'from the next frame on, IDs may mean other assets');
 }
 
 function idNames(ids: readonly number[]): string {
@@ -235,11 +235,11 @@ function printFrame(
   out: LineWriter,
 ): PayloadReport | undefined {
   if (!decode || frame.type !== 'signed_ecdsa') {
-    out.write(frame.text);
+    out.json(frame.text);
     return undefined;
   }
   const report = verifyPayload(frame.payload, { signers: signer ?? 'unchecked' });
-  out.write(writeExactJson(decodedFrame(report)));
+  out.json(writeExactJson(decodedFrame(report)));
   return report;
 }
 
@@ -265,26 +265,28 @@ function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): obje
 async function resolveAssets(
   assets: readonly string[],
   options: SubscribeOptions,
-): Promise<number[] | string> {
+): Promise<number[] | Shown> {
   const taxonomy = assets.every(isIdName) ? undefined : await readTaxonomy(options);
-  if (typeof taxonomy === 'string') return taxonomy;
+  if (taxonomy !== undefined && !('assets' in taxonomy)) return taxonomy;
   const idBySymbol = taxonomy === undefined ? new Map<string, number>() : idsBySymbol(taxonomy, options.type);
   const ids = assets.map((asset) => namedId(asset, (symbol) => idBySymbol.get(symbol)));
   const unknown = assets.filter((_, i) => ids[i] === undefined);
   const kind = options.type === undefined ? '' : `${options.type} `;
   if (unknown.length > 0)
-    return `the service has no ${kind}asset ${unknownSymbols(unknown, (symbol) => idBySymbol.has(symbol), true)}`;
+    return reasonText(
+      `the service has no ${kind}asset ${unknownSymbols(unknown, (symbol) => idBySymbol.has(symbol), true)}`,
+    );
   return ids as number[];
 }
 
-async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy | string> {
+async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy | Shown> {
   try {
     return await createStreamClient({ urls: url, token, signers: 'unchecked' }).taxonomy();
   } catch (error) {
     const refusal = error instanceof RefusedError ? REFUSALS[error.status] : undefined;
     return refusal === undefined
-      ? plainReason((error as Error).message)
-      : `${url}${REST_PATHS.taxonomy}: ${refusal}`;
+      ? reasonText(plainReason((error as Error).message))
+      : shown`${url}${REST_PATHS.taxonomy}: ${ownText(refusal)}`;
   }
 }
 

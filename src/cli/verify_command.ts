@@ -12,14 +12,9 @@ import { algorithmDefinition } from '../crypto/algorithm_definition.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
 import { AGGREGATION_TYPES } from '../wire/signatures.js';
 import { aggregatesIn, chainSigners } from './chain_signers.js';
-import {
-  type CommandStreams,
-  EXIT_NOT_VERIFIED,
-  LineWriter,
-  notVerified,
-  SIGNER_OPTION,
-} from './client_command.js';
+import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { otherInput } from './other_input.js';
+import { errorText, LineWriter, reasonText, type Shown, shown, tell } from './shown_line.js';
 import { verifyLoggedPayloads, verifyLoggedText } from './verify_logged_price.js';
 
 interface VerifyOptions {
@@ -95,7 +90,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
         // The errors here are unreadable files, empty input and invalid options.
-        streams.stderr.write(`verify: ${(error as Error).message}\n`);
+        tell(streams.stderr, shown`verify: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });
@@ -124,7 +119,7 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
   );
   for (const { assetId, verdict, signer, checks } of reports) {
     printChecks(checks, out);
-    out.write(`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
+    out.write(shown`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
   }
   return reports.map(({ verdict }) => verdict);
 }
@@ -153,31 +148,32 @@ function verifyPayloadText(hex: string, options: TrustOptions, out: LineWriter):
   const { payload, verdict, checks } = report;
   if (payload !== undefined) printContent(payload, verdict, report.signer ?? 'nobody', out);
   printChecks(checks, out);
-  out.write(`payload: ${conclusion(verdict, checks, report.signer)}`);
+  out.write(shown`payload: ${conclusion(verdict, checks, report.signer)}`);
   return verdict;
 }
 
 function printContent(payload: Payload, verdict: AnyVerdict, signer: string, out: LineWriter): void {
   const { layout, taxonomyId, timestampNs, assets } = payload;
-  const signed = verdict === 'verified' ? `signed by ${signer}` : `recovered signer ${signer}`;
-  out.write(`${layout} payload, taxonomy ${taxonomyId}, ${timestampNs} ns, ${signed}`);
+  const signed = verdict === 'verified' ? shown`signed by ${signer}` : shown`recovered signer ${signer}`;
+  out.write(shown`${layout} payload, taxonomy ${taxonomyId}, ${timestampNs} ns, ${signed}`);
   for (const { id, value, marketStatus } of assets) {
-    const status = marketStatus === undefined ? '' : `  market status ${marketStatus ?? 'none'}`;
-    out.write(`  asset ${id}: ${formatDecimalPrice(value)}${status}`);
+    const status = marketStatus === undefined ? shown`` : shown`  market status ${marketStatus ?? 'none'}`;
+    out.write(shown`  asset ${id}: ${formatDecimalPrice(value)}${status}`);
   }
 }
 
 function printChecks(checks: readonly Check[], out: LineWriter): void {
   for (const { name, status, reason } of checks) {
-    out.write(`${status.padEnd(7)}  ${name}${reason === undefined ? '' : `: ${reason}`}`);
+    const why = reason === undefined ? shown`` : shown`: ${reasonText(reason)}`;
+    out.write(shown`${reasonText(status.padEnd(7))}  ${reasonText(name)}${why}`);
   }
 }
 
-function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nobody'): string {
-  if (verdict === 'verified') return 'verified';
+function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nobody'): Shown {
+  if (verdict === 'verified') return shown`verified`;
   if (verdict === 'recovered') return notVerified(signer);
   const failed = checks.filter(({ status }) => status === 'failed').map(({ name }) => name);
-  return `FAILED: ${failed.join(', ')}`;
+  return shown`FAILED: ${reasonText(failed.join(', '))}`;
 }
 
 /** Returns the payloads if every line is a payload or a frame. */

@@ -15,7 +15,7 @@ import { PROOF_LENGTH_MAX, parseProofFile } from '../tlog/proof_file.js';
 import { NOTE_BYTES_MAX } from '../tlog/signed_note.js';
 import { TlogError } from '../tlog/tlog_error.js';
 import { logFileReader } from '../witness/log_file_reader.js';
-import type { LineWriter } from './client_command.js';
+import { errorText, joined, type LineWriter, reasonText, type Shown, shown } from './shown_line.js';
 
 /** The policy file, and the file of a proof or the address of a service that proves the price. */
 export interface LogFiles {
@@ -43,11 +43,11 @@ export async function verifyLoggedText(
       files.proof === undefined ? await askedProof(files.log!, price, policy) : readFileSync(files.proof);
     requireKnownLog(parseProofFile(proof).checkpoint, policy);
     const logged = await verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
-    out.write(`${symbol}: logged, ${placeText(logged)}`);
+    out.write(shown`${symbol}: logged, ${placeText(logged)}`);
     return true;
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    out.write(`${symbol}: NOT LOGGED: ${error.message}`);
+    out.write(shown`${symbol}: NOT LOGGED: ${errorText(error)}`);
     return false;
   }
 }
@@ -69,8 +69,8 @@ export async function verifyLoggedPayloads(
     const payload = decodePayload(hex);
     const place =
       'check' in payload ? { lacks: payload.reason } : await placeOfPayload(payload, read, policy);
-    if ('logged' in place) out.write(`payload: logged, ${placeText(place.logged)}`);
-    else out.write(`payload: NOT LOGGED: ${place.lacks}`);
+    if ('logged' in place) out.write(shown`payload: logged, ${placeText(place.logged)}`);
+    else out.write(shown`payload: NOT LOGGED: ${reasonText(place.lacks)}`);
     areLogged &&= 'logged' in place;
   }
   return areLogged;
@@ -128,9 +128,9 @@ function onlyAggregate(text: string, serviceName: string | undefined): Aggregate
   return readAggregate(aggregates[0]![1], serviceName);
 }
 
-function placeText({ origin, size, batch, record, cosigners }: LoggedPrice): string {
-  const place = `record ${record} of ${batch.records} in batch ${batch.batch}`;
-  const witnesses = [...cosigners].map(([name, timeS]) => `${name} at ${timeS}`);
-  const seen = witnesses.length === 0 ? 'no witness' : witnesses.join(', ');
-  return `${place} of ${origin}, of which ${seen} has seen ${size} batches`;
+function placeText({ origin, size, batch, record, cosigners }: LoggedPrice): Shown {
+  const place = shown`record ${record} of ${batch.records} in batch ${batch.batch}`;
+  const witnesses = [...cosigners].map(([name, timeS]) => shown`${name} at ${timeS}`);
+  const seen = witnesses.length === 0 ? shown`no witness` : joined(witnesses, ', ');
+  return shown`${place} of ${origin}, of which ${seen} has seen ${size} batches`;
 }

@@ -7,6 +7,7 @@ import { formatVerifierKey } from '../tlog/verifier_key.js';
 import { RunningWitness } from '../witness/run_witness.js';
 import { loadWitnessConfig, type WitnessConfig } from '../witness/witness_config.js';
 import type { CommandStreams } from './client_command.js';
+import { errorText, ownText, shown, tell } from './shown_line.js';
 import { EXIT_BAD_FILE } from './sources_session.js';
 
 interface WitnessFlags {
@@ -31,16 +32,16 @@ export function registerWitness(program: Command, streams: CommandStreams = proc
     .action(async ({ config: file, check }: WitnessFlags) => {
       const loaded = loadWitnessConfig(file, process.env);
       if (!loaded.ok) {
-        streams.stderr.write(`${loaded.errors.join('\n')}\n`);
+        tell(streams.stderr, ownText(loaded.errors.join('\n')));
         process.exitCode = EXIT_BAD_FILE;
         return;
       }
       const { key, name } = loaded.config;
-      if (check) return void streams.stdout.write(`${formatVerifierKey(key.witnessKey(name))}\n`);
+      if (check) return void tell(streams.stdout, ownText(formatVerifierKey(key.witnessKey(name))));
       try {
         await runUntilSignal(loaded.config);
       } catch (error) {
-        streams.stderr.write(`witness: ${(error as Error).message}\n`);
+        tell(streams.stderr, shown`witness: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });

@@ -115,7 +115,10 @@ test('unknown assets and refusals are one clear line', async (t) => {
     stderr: 'subscribe: the service has no asset NOUSD\n',
     exitCode: 1,
   });
-  t.match(await subscribe(server, '#77'), { stderr: 'subscribe: unknown assets: 77\n', exitCode: 1 });
+  t.match(await subscribe(server, '#77'), {
+    stderr: 'subscribe: the service says "unknown assets: 77"\n',
+    exitCode: 1,
+  });
   const wrong = (asset: string) =>
     runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', 'wrong', asset]);
   const refusal =

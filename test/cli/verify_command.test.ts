@@ -61,7 +61,7 @@ test('the failed check is named', async (t) => {
 test('an answer that refuses a request, a folder and an unreadable definition are one sentence', async (t) => {
   const refused = await verify(['{"error":"the access token is not known"}']);
   t.match(refused, {
-    stderr: 'verify: the input is an error that a service answered: the access token is not known\n',
+    stderr: 'verify: the input is an error that a service answered: "the access token is not known"\n',
     exitCode: 1,
   });
   const folder = t.testdir();

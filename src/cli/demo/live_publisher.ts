@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { reasonText, tell } from '../shown_line.js';
 import { KeptProcess } from './kept_process.js';
 import type { MarketSecrets } from './secrets.js';
 
@@ -20,7 +21,7 @@ export async function startLivePublisher(options: LivePublisherOptions): Promise
   const publisher = new KeptProcess({
     name: 'the publisher of real prices',
     spawn: () => spawnPublisher(options),
-    say: (line) => stderr.write(`${line}\n`),
+    say: (line) => tell(stderr, reasonText(line)),
   });
   publisher.keep();
   await publisher.start();

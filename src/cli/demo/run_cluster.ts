@@ -149,7 +149,7 @@ class RunningCluster {
   }
 
   readonly #say = (line: string): void => {
-    this.#options.write(`${new Date().toISOString().slice(11, 19)}  ${line}\n`);
+    this.#options.write(`${new Date().toISOString().slice(11, 19)}  ${line}`);
   };
 }
 

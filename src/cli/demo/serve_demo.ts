@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../clock/clock.js';
 import type { Service } from '../../service/service.js';
 import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from '../service_process.js';
+import { ownText, tell } from '../shown_line.js';
 import { renderDemoBanner } from './banner.js';
 import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './live_markets.js';
 import { startLivePublisher } from './live_publisher.js';
@@ -61,7 +62,7 @@ export async function serveDemo({ data, port, adminPort, live }: DemoOptions, lo
     starkPublicKey: service.starkPublicKey!,
   });
   await untilLive(service, stopSignal);
-  if (!stopSignal.aborted) process.stdout.write(banner);
+  if (!stopSignal.aborted) tell(process.stdout, ownText(banner));
   await stopped(stopSignal);
   await Promise.all([simulation.stop(), publisher?.stop()]);
   await service.stop();
@@ -77,12 +78,13 @@ async function reachedMarkets(
   stopSignal: AbortSignal,
 ): Promise<LiveMarkets | undefined> {
   const markets = liveMarkets(dataDir, live === true ? undefined : live);
-  process.stdout.write(
-    `asking ${markets.sources.join(', ')} for prices, for at most ${REACH_MS_MAX / 1000} s\n`,
+  tell(
+    process.stdout,
+    ownText(`asking ${markets.sources.join(', ')} for prices, for at most ${REACH_MS_MAX / 1000} s`),
   );
   const reached = await reachMarkets(markets, stopSignal);
   if (reached.ok) return markets;
-  if (!stopSignal.aborted) process.stdout.write(`${noRealPrices(reached.report)}\n`);
+  if (!stopSignal.aborted) tell(process.stdout, ownText(noRealPrices(reached.report)));
   return undefined;
 }
 

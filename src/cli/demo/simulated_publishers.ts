@@ -7,6 +7,7 @@ import { systemClock } from '../../clock/clock.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { Clock } from '../../model/time.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { reasonText, shown, tell } from '../shown_line.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
 import { DEMO_CATALOGUE, type DemoAsset } from './demo_catalogue.js';
 import { type DemoSecrets, readDemoSecrets } from './secrets.js';
@@ -152,7 +153,7 @@ function split<T>(items: readonly T[], shares: number): T[][] {
 
 function onDown({ reason, httpStatus }: Down): void {
   if (httpStatus !== undefined && httpStatus !== STARTING_STATUS)
-    process.stderr.write(`simulated publisher: ${reason}\n`);
+    tell(process.stderr, shown`simulated publisher: ${reasonText(reason)}`);
 }
 
 function openSocket(url: string, headers: Readonly<Record<string, string>>): WebSocket {

@@ -1,5 +1,6 @@
 import type { TaxonomyAsset } from '../../client/prices/taxonomy.js';
 import { likelySymbol } from '../../wire/asset_id.js';
+import { foreignText } from '../../wire/foreign_text.js';
 import type { SignatureType } from '../../wire/signatures.js';
 
 const NEAR_MAX = 3;
@@ -37,7 +38,7 @@ function reasonFor(
 ): string {
   const near = nearSymbols(symbol, assets);
   const kind = type === undefined ? '' : ` with signature type ${type}`;
-  const question = near.length === 0 ? '' : `; did you mean ${near.join(', ')}?`;
+  const question = near.length === 0 ? '' : `; did you mean ${near.map(foreignText).join(', ')}?`;
   return `the service has no such asset for this token${kind}${question}`;
 }
 

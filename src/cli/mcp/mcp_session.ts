@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseExactJson, writeExactJson } from '../../client/verify/exact_json.js';
+import { visibleText } from '../../wire/foreign_text.js';
 import { boundedLines, TOO_LONG } from './bounded_lines.js';
 
 // The part of the Model Context Protocol that a server with tools needs, over standard input and output. Each line is a JSON-RPC
@@ -33,6 +34,8 @@ export interface McpSessionOptions {
 /** The supported versions of the protocol, newest first. Their tools differ only in optional fields. */
 const PROTOCOL_VERSIONS = ['2025-06-18', '2024-11-05'];
 export const LINE_CHARACTERS_MAX = 1_048_576;
+/** The greatest number of characters of each text in an answer. */
+const TEXT_CHARACTERS_MAX = 2_000;
 /** The largest number of concurrent calls. While this many calls run, the session reads no further line. */
 export const CALLS_MAX = 8;
 
@@ -177,7 +180,7 @@ export class McpSession {
     const read = tool.input.safeParse(given);
     if (!read.success) return failure(problemsOf(read.error));
     try {
-      const answer = await tool.call(read.data as never);
+      const answer = visibleAnswer(await tool.call(read.data as never)) as object;
       const text = writeExactJson(answer);
       return { content: [{ type: 'text', text }], structuredContent: answer };
     } catch (error) {
@@ -236,7 +239,15 @@ function describe({ name, title, description, input }: McpTool): object {
 }
 
 function failure(text: string): object {
-  return { content: [{ type: 'text', text }], isError: true };
+  return { content: [{ type: 'text', text: visibleText(text, TEXT_CHARACTERS_MAX) }], isError: true };
+}
+
+/** Returns an answer whose texts have no invisible characters and a bounded length, because the model also reads the service's texts in it. */
+function visibleAnswer(value: unknown): unknown {
+  if (typeof value === 'string') return visibleText(value, TEXT_CHARACTERS_MAX);
+  if (Array.isArray(value)) return value.map(visibleAnswer);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, visibleAnswer(one)]));
 }
 
 function problemsOf({ issues }: z.ZodError): string {

@@ -9,6 +9,7 @@ import { verifyPayload } from '../../client/verify/verify_payload.js';
 import { algorithmDefinition } from '../../crypto/algorithm_definition.js';
 import { instantText, readInstant } from '../../model/instant.js';
 import { SYMBOL_LENGTH_MAX } from '../../wire/asset_id.js';
+import { FOREIGN_CHARACTERS_MAX, foreignText, visibleText } from '../../wire/foreign_text.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { ageRemark } from '../age_remark.js';
 import { refusalIn } from '../other_input.js';
@@ -39,6 +40,9 @@ const signatureType = z
   .enum(SIGNATURE_TYPES)
   .optional()
   .describe('The signature type, for a symbol that has both; default: evm');
+/** Returns a name that the service or a file gives, in a field of its own. */
+const namedBy = (text: string | undefined) =>
+  text === undefined ? undefined : visibleText(text, FOREIGN_CHARACTERS_MAX);
 const NO_SIGNER = 'nobody named a signer with --signer, and anybody can make a key and sign with it';
 const UNSIGNED = 'the service does not sign this answer';
 
@@ -197,7 +201,7 @@ function shown(price: AggregatePrice, isNewest: boolean): ToolAnswer {
   const { ageMs, quality, timestampNs } = price;
   const remark = isNewest ? ageRemark(ageMs) : undefined;
   return {
-    symbol: price.symbol,
+    symbol: namedBy(price.symbol),
     price: price.decimal,
     price_times_1e18: String(price.price),
     signed_at: instantText(timestampNs),
@@ -221,13 +225,16 @@ function unsigned(): ToolVerdict {
 /** Verifies a text without a request to the service. */
 function verified(text: string, { signers, oracleId }: PriceToolsOptions): object {
   const refusal = refusalIn(text);
-  if (refusal !== undefined) throw new RangeError(`text: it is an error that a service answered: ${refusal}`);
+  if (refusal !== undefined)
+    throw new RangeError(`text: it is an error that a service answered: ${foreignText(refusal)}`);
   const payload = payloadOf(text);
   if (payload === undefined) {
     const knownAlgorithms = AGGREGATION_TYPES.map(algorithmDefinition);
     // Past aggregates may lack their publishers' prices.
     const reports = verifyAggregate(text, { signers, oracleId, knownAlgorithms, inputs: 'optional' });
-    return { results: reports.map((report) => ({ symbol: report.assetId, ...reported(report) })) };
+    return {
+      results: reports.map((report) => ({ symbol: namedBy(report.assetId), ...reported(report) })),
+    };
   }
   const report = verifyPayload(payload, { signers });
   const { payload: content } = report;
@@ -270,9 +277,9 @@ async function found(client: PriceToolsOptions['client'], query: string): Promis
   );
   return {
     assets: matching.slice(0, FOUND_MAX).map((asset) => ({
-      symbol: asset.symbol,
-      ...(asset.fullName !== undefined && { name: asset.fullName }),
-      ...(asset.assetClass !== undefined && { class: asset.assetClass }),
+      symbol: namedBy(asset.symbol),
+      name: namedBy(asset.fullName),
+      class: namedBy(asset.assetClass),
       signature_type: asset.signatureType,
       has_trading_hours: asset.calendar !== 'none',
       ...((asset.simulation ?? simulation) && { simulated: true }),
@@ -287,6 +294,6 @@ async function told(ask: () => Promise<object>): Promise<object> {
   try {
     return await ask();
   } catch (error) {
-    throw new Error(pastFault(error));
+    throw new Error(pastFault(error).text);
   }
 }

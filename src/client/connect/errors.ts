@@ -1,8 +1,17 @@
+import { visibleText } from '../../wire/foreign_text.js';
 import type { Check } from '../verify/checks.js';
 import { TOO_MANY_REQUESTS } from './refusal.js';
 
 /** The base class of every error that the client gives to its caller, except the `TypeError` and `RangeError` of wrong arguments. */
-export abstract class TicksealError extends Error {}
+export abstract class TicksealError extends Error {
+  /** @internal */
+  constructor(message: string) {
+    super(visibleText(message, MESSAGE_CHARACTERS_MAX));
+  }
+}
+
+/** The greatest number of characters of a message. Each text of a service in it is much shorter. */
+const MESSAGE_CHARACTERS_MAX = 2_000;
 
 /** An error for prices whose check failed. Such prices never become ticks or results. */
 export class UnverifiedError extends TicksealError {

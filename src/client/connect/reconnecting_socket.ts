@@ -1,4 +1,5 @@
 import { CLIENT_CLOSE_CODE, mayReconnect, SHUTTING_DOWN, TOKEN_REVOKED } from '../../wire/close_codes.js';
+import { foreignText } from '../../wire/foreign_text.js';
 import { PING_TYPE } from '../../wire/stream.js';
 import { type Credentials, type Login, tokenLogin } from './credentials.js';
 import { Liveness, type Schedule } from './liveness.js';
@@ -203,7 +204,7 @@ export class ReconnectingSocket {
       failure ??= failureOf(event);
     };
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
-      const text = failure?.reason ?? `closed with ${code}${reason && ` (${reason})`}`;
+      const text = failure?.reason ?? `closed with ${code}${reason && ` (${foreignText(reason)})`}`;
       this.#closed(code, text, failure?.status);
     };
     socket.on?.('pong', () => this.#liveness.received());

@@ -1,3 +1,4 @@
+import { serviceWords } from '../../wire/foreign_text.js';
 import type { FetchResponse } from './platform.js';
 
 /** The error for a connection, or for credentials, that the service refused. The message is the service's reason. */
@@ -44,11 +45,11 @@ export function failureOf({ message, error }: ErrorEventLike): ConnectFailure {
   return { reason, status: status === undefined ? undefined : Number(status) };
 }
 
-/** Returns the `error` of an error response's body, if present. */
+/** Returns the `error` of an error response's body as the service's words, if present. */
 export function errorOf(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { error?: unknown };
-    return typeof error === 'string' ? error : undefined;
+    return typeof error === 'string' ? serviceWords(error) : undefined;
   } catch {
     return undefined;
   }

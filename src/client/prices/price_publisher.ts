@@ -153,7 +153,7 @@ function verdictOf(
 ): PublishVerdict {
   if (result.status === 'failed') return { status: 'failed', reason: result.reason };
   if (result.status === 'sent') return { status: 'failed', reason: 'no answer was asked for' };
-  const reason = Object.hasOwn(result.rejected, symbol) ? result.rejected[symbol] : undefined;
+  const reason = result.rejected[symbol];
   if (reason !== undefined) return { status: 'rejected', reason };
   if (result.accepted.includes(symbol)) return { status: 'accepted' };
   return { status: 'failed', reason: 'the answer does not name it' };

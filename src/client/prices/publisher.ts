@@ -1,3 +1,4 @@
+import { FOREIGN_CHARACTERS_MAX, serviceWords, visibleText } from '../../wire/foreign_text.js';
 import { PUBLISH_PATHS } from '../../wire/paths.js';
 import { ACK_TYPE, type RequestedAck } from '../../wire/publish_message.js';
 import type { SignatureType } from '../../wire/signatures.js';
@@ -6,6 +7,7 @@ import type { Schedule } from '../connect/liveness.js';
 import { scheduleTimeout } from '../connect/platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from '../sign/sign_price.js';
+import { bySymbol } from './symbol_table.js';
 
 /** The options of a publisher of prices that are already signed. */
 export interface PublisherOptions extends ConnectionOptions {
@@ -163,7 +165,8 @@ export class Publisher {
         rejected,
         ...(isInMemory && { durable: 'memory' }),
       });
-    else if (Object.keys(rejected).length === 0) this.#settle({ status: 'failed', traceId, reason: error });
+    else if (Object.keys(rejected).length === 0)
+      this.#settle({ status: 'failed', traceId, reason: serviceWords(error) });
   }
 
   #settle(result: PublishResult): void {
@@ -186,6 +189,17 @@ interface Reply {
   readonly isInMemory: boolean;
 }
 
+/** Returns the bounded reasons of a reply. */
+function reasonsOf(rejected: unknown): Record<string, string> {
+  if (typeof rejected !== 'object' || rejected === null) return {};
+  return bySymbol(
+    Object.entries(rejected).map(([asset, reason]) => [
+      asset,
+      visibleText(String(reason), FOREIGN_CHARACTERS_MAX),
+    ]),
+  );
+}
+
 /** Reads a reply of the publisher socket. Returns `undefined` for any other text. */
 function parseReply(text: string): Reply | undefined {
   let value: Record<string, unknown> | null;
@@ -202,7 +216,7 @@ function parseReply(text: string): Reply | undefined {
     traceId: typeof trace_id === 'string' ? trace_id : undefined,
     error: typeof error === 'string' ? error : '',
     accepted: Array.isArray(accepted) ? accepted.map(String) : [],
-    rejected: typeof rejected === 'object' && rejected !== null ? (rejected as Record<string, string>) : {},
+    rejected: reasonsOf(rejected),
     isInMemory: durable === 'memory',
   };
 }

@@ -1,3 +1,4 @@
+import { foreignText, serviceWords } from '../../wire/foreign_text.js';
 import { type Channel, type MessageType, PONG_TYPE, TAXONOMY_TYPE } from '../../wire/stream.js';
 import { STREAM_PATH } from '../../wire/stream_paths.js';
 import { scheduleTimeout } from '../connect/platform.js';
@@ -149,7 +150,7 @@ export class Subscriber {
 
   #read(text: string): void {
     const frame = parseFrame(text);
-    if (frame === undefined) this.#options.onError?.(`unreadable frame: ${text.slice(0, 100)}`);
+    if (frame === undefined) this.#options.onError?.(`unreadable frame: ${foreignText(text)}`);
     else if (frame.type === PONG_TYPE) return;
     else if (frame.type === TAXONOMY_TYPE) {
       const { ended, returned } = frame;
@@ -165,9 +166,9 @@ export class Subscriber {
       this.#assets = reply.assets;
       if (id === RESUBSCRIBE_ID) this.#options.onResubscribed?.(reply.assets);
       else this.#settle(id, { ok: true, assets: reply.assets, invalid: reply.invalid });
-    } else if (!this.#settle(id, { ok: false, error: reply.error })) {
+    } else if (!this.#settle(id, { ok: false, error: serviceWords(reply.error) })) {
       if (id === RESUBSCRIBE_ID) this.#resubscribeLater(this.#assets);
-      this.#options.onError?.(reply.error);
+      this.#options.onError?.(serviceWords(reply.error));
     }
   }
 

@@ -1,4 +1,5 @@
 import { sha256 } from '../../tlog/short_sha256.js';
+import { foreignText } from '../../wire/foreign_text.js';
 import { type AggregateForm, type PublisherForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
 import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
@@ -94,7 +95,8 @@ function verifyOne<S extends Signers>(
   const { assetId, service } = aggregate;
   const list = new CheckList(expected.signers, expected.recover);
   list.expect('form', true, '');
-  if (symbol !== undefined) list.expect('asset', symbol === assetId, `${assetId} is served as ${symbol}`);
+  if (symbol !== undefined)
+    list.expect('asset', symbol === assetId, `${foreignText(assetId)} is served as ${foreignText(symbol)}`);
   const { publishers } = aggregate;
   if (publishers !== undefined) checkInputs(list, { ...aggregate, publishers }, expected);
   else if (expected.inputs === 'optional') list.skip('signed_prices', 'the inputs are no longer kept');
@@ -170,7 +172,7 @@ function checkService(
   list.expect(
     `${name} encoded_asset_id`,
     isEncodedAssetId(service.encodedAssetId, assetId),
-    `it is not ${assetId}`,
+    `it is not ${foreignText(assetId)}`,
   );
   list.expectSigner(`${name} public_key`, service.key, keyText(service.key, signatureType === 'evm'));
   if (signatureType === 'evm') {

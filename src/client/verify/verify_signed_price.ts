@@ -1,3 +1,4 @@
+import { foreignText } from '../../wire/foreign_text.js';
 import { FormError, type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
 import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
 import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
@@ -61,7 +62,11 @@ export function checkPublisher(
   const isEvm = form.signatureType === 'evm';
   const { externalAssetId } = form;
   const isAsset = isEvm ? externalAssetId === assetId : isStarkAsset(externalAssetId, assetId);
-  list.expect(`${name} asset`, isAsset, `external_asset_id ${externalAssetId} is not ${assetId}`);
+  list.expect(
+    `${name} asset`,
+    isAsset,
+    `external_asset_id ${foreignText(externalAssetId)} is not ${foreignText(assetId)}`,
+  );
   const hash = isEvm
     ? evmHashOf(form, (address) => evmPriceHash(address, externalAssetId, form.timestampNs, form.price))
     : starkPriceHash(externalAssetId, form.timestampNs, form.price);

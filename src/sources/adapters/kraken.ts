@@ -1,3 +1,4 @@
+import { foreignText } from '../../wire/foreign_text.js';
 import { parseBestDigits } from '../digits.js';
 import { parseRfc3339 } from '../market_time.js';
 import {
@@ -42,7 +43,7 @@ export const kraken: Market = {
     const status = (data: unknown): readonly MarketEvent[] => {
       const { system } = recordOf(listOf(data)[0]);
       isOnline = system === 'online';
-      return isOnline ? [] : [{ kind: 'halted', reason: `status ${String(system).slice(0, 32)}` }];
+      return isOnline ? [] : [{ kind: 'halted', reason: `status ${foreignText(String(system))}` }];
     };
     return {
       ping: '{"method":"ping"}',

@@ -1,3 +1,4 @@
+import { foreignText } from '../../wire/foreign_text.js';
 import type { MarketQuote } from '../market_quote.js';
 
 /** The protocol of an exchange: texts in, events out. Pairs are always written BASE/QUOTE, for every exchange. */
@@ -86,12 +87,9 @@ export function quoteEvent(quote: MarketQuote): readonly MarketEvent[] {
 }
 
 export function refusedEvent(pair: string | undefined, reason: unknown): readonly MarketEvent[] {
-  const text = typeof reason === 'string' ? reason.slice(0, REASON_CHARACTERS_MAX) : 'no reason given';
+  const text = typeof reason === 'string' ? foreignText(reason) : 'no reason given';
   return [{ kind: 'refused', pair, reason: text }];
 }
-
-/** The largest shown length of a refusal. An exchange's text may have any length. */
-const REASON_CHARACTERS_MAX = 200;
 
 /** Returns the pair whose name occurs in a refusal. */
 export function pairNamedIn(reason: unknown, names: ReadonlyMap<string, string>): string | undefined {

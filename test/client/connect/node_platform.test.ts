@@ -39,11 +39,11 @@ function head(status: number, length: number): string {
 
 test("a refused connection tells the service's own reason", async (t) => {
   for (const [status, body, reason, final] of [
-    [400, '{"error":"unknown channel"}', 'unknown channel', true],
-    [401, '{"error":"unknown token"}', 'unknown token', true],
-    [403, '{"error":"read only"}', 'read only', true],
-    [429, '{"error":"too many connections"}', 'too many connections', false],
-    [503, '{"error":"not ready"}', 'not ready', false],
+    [400, '{"error":"unknown channel"}', 'the service says "unknown channel"', true],
+    [401, '{"error":"unknown token"}', 'the service says "unknown token"', true],
+    [403, '{"error":"read only"}', 'the service says "read only"', true],
+    [429, '{"error":"too many connections"}', 'the service says "too many connections"', false],
+    [503, '{"error":"not ready"}', 'the service says "not ready"', false],
     [502, '<html>', 'HTTP 502', false],
     [502, '', 'HTTP 502', false],
     [502, 'x'.repeat(1_000_000), 'HTTP 502', false],

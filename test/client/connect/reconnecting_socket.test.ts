@@ -53,7 +53,7 @@ test('a lost connection comes back, with growing and bounded delays', async (t) 
   for (let i = 0; i < 8; i += 1) {
     const down = next();
     for (const client of server.sockets) client.close(1013, 'too slow');
-    t.match(await down, { reason: 'closed with 1013 (too slow)', final: false });
+    t.match(await down, { reason: 'closed with 1013 ("too slow")', final: false });
     t.notOk(socket.isOpen);
     t.notOk(socket.send('lost'), 'nothing is kept for later');
     delaysMs.push(fake.runOnly());
@@ -104,7 +104,7 @@ test('a revoked token is final; a service that is not there is not', async (t) =
   await socket.opened();
   const revoked = next();
   for (const client of server.sockets) client.close(4401, 'token revoked');
-  t.match(await revoked, { final: true, reason: 'closed with 4401 (token revoked)' });
+  t.match(await revoked, { final: true, reason: 'closed with 4401 ("token revoked")' });
   t.same(fake.pending, []);
 
   await server.close();

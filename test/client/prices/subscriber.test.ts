@@ -27,7 +27,7 @@ test('subscribing is answered with the whole set, or refused as a whole', async 
     addtlAttrs: ['ms', 'ms'],
   });
   t.same(await subscriber.subscribe([2, 1]), { ok: true, assets: [1, 2], invalid: [] });
-  t.same(await subscriber.subscribe([3, 9]), { ok: false, error: 'unknown assets: 3,9' });
+  t.same(await subscriber.subscribe([3, 9]), { ok: false, error: 'the service says "unknown assets: 3,9"' });
   t.same(await subscriber.unsubscribe([1, 77]), { ok: true, assets: [2], invalid: [] });
   t.same(subscriber.assets, [2]);
   t.same(server.paths, ['/ws?channel=10ms&message_type=signed_ecdsa&addtl_attrs=ms,ms']);
@@ -48,7 +48,7 @@ test('frames arrive decoded and as text; what nobody asked for is an error', asy
     });
   });
   t.match(frame, { type: 'unsigned', timestampNs: 1757543080505451011n, text: FRAME });
-  t.same(errors, ['unreadable frame: junk', 'slow down']);
+  t.same(errors, ['unreadable frame: junk', 'the service says "slow down"']);
   t.same(server.paths, ['/ws']);
   t.same(subscriber!.assets, [], 'a pong says nothing of what is subscribed');
   await subscriber!.close();
