@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock/clock.js';
 import type { Simulated } from '../model/asset.js';
+import { ChangedIdsError } from '../service/known_ids.js';
 import type { Service } from '../service/service.js';
 import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
@@ -76,10 +77,12 @@ export function reloadOnSignal(file: string, logger: Logger, starting: Promise<S
   process.on('SIGHUP', () => void started.then((service) => service && reload(file, logger, service)));
 }
 
+const NOT_VALID = 'the configuration is not valid; nothing was changed';
+
 function reload(file: string, logger: Logger, service: Service): void {
   const configured = readConfigured(file);
   if (!configured.ok) {
-    logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
+    logger.error({ errors: configured.errors }, NOT_VALID);
     service.noteInvalidReload();
     return;
   }
@@ -88,7 +91,9 @@ function reload(file: string, logger: Logger, service: Service): void {
     logWarnings(configured.warnings, logger);
     logger.info('the configuration was read again');
   } catch (error) {
-    logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+    if (error instanceof ChangedIdsError)
+      logger.error({ errors: configured.describe(error.problems) }, NOT_VALID);
+    else logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
   }
 }
 

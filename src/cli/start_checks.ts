@@ -5,6 +5,7 @@ import { type LoadResult, loadConfig } from '../config/load.js';
 import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { hostProblem } from '../server/uws/port_claim.js';
+import { idProblems } from '../service/known_ids.js';
 import { dataFolderProblem } from '../store/data_folder.js';
 
 /** A configuration with its keys, or all errors of the configuration, one line each. */
@@ -26,15 +27,19 @@ export function readConfigured(file: string): Configured {
   return withKeys(file, loadConfig(file));
 }
 
-/** Reads a configuration file and its keys for a start. Unlike a reload, a start needs a usable data folder. */
+/**
+ * Reads a configuration file and its keys for a start. Unlike a reload, a start needs a usable data folder, and reads
+ * its list of streaming IDs.
+ */
 export function readForStart(file: string): Configured {
   const loaded = loadConfig(file);
   if (loaded.ok) {
     const { dir } = loaded.config.storage;
     const problem = dataFolderProblem(dir);
     const message = `the data folder ${dir} cannot be used: ${problem}`;
-    if (problem !== undefined)
-      return { ok: false, errors: loaded.describe([{ path: ['storage', 'dir'], message }]) };
+    const problems =
+      problem === undefined ? idProblems(loaded.config) : [{ path: ['storage', 'dir'], message }];
+    if (problems.length > 0) return { ok: false, errors: loaded.describe(problems) };
   }
   return withKeys(file, loaded);
 }

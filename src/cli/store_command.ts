@@ -46,7 +46,7 @@ function contentsText(
   nowSeconds: number,
   isForgotten: boolean,
 ): string {
-  const { isInUse, fileBytes, tables, log, assets, damage, damagedRecords } = contents;
+  const { isInUse, fileBytes, streamingIds, tables, log, assets, damage, damagedRecords } = contents;
   const ofTables = Object.entries(tables).map(([name, { records, bytes }]) => [
     name,
     count(records),
@@ -61,6 +61,7 @@ function contentsText(
     '',
     ...aligned([['asset', 'records', 'bytes', 'inputs', 'newest', 'candles since'], ...ofAssets]),
     '',
+    `streaming IDs: ${count(streamingIds)} meanings`,
     ...(log === undefined
       ? []
       : [

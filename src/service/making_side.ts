@@ -19,6 +19,8 @@ import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import type { CommitCompanion } from '../store/journal.js';
 import { openStore, type Store } from '../store/store.js';
+import { StreamingIds } from '../store/streaming_ids.js';
+import { keepIds } from './known_ids.js';
 import { openPriceMaker } from './open_price_maker.js';
 import { openPublicLog, openStreamLog } from './open_public_log.js';
 import { holdingsOf, pastOptions } from './past_options.js';
@@ -33,6 +35,7 @@ interface MakingSideParts {
   readonly past: PastWriter;
   readonly publicLog: OpenLog | undefined;
   readonly streamLog: StreamLog | undefined;
+  readonly ids: StreamingIds;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly pool: CryptoPool;
@@ -78,6 +81,9 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       logger,
       companion: companions(past, () => [publicLog, streamLog]),
     });
+    // Another process may have added IDs until it handed the folder over.
+    const ids = StreamingIds.read(dir);
+    keepIds(ids, config);
     publicLog = await openPublicLog({ config, seed: options.keys.log, marks: store.marks, logger });
     past.open(holdingsOf(settings.catalogue.listed, store));
     port.check(store.isHandedOver);
@@ -85,7 +91,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
     const source = new FeedSource(epoch);
     const seed = options.keys.streamLog;
     streamLog = await openStreamLog({ config, seed, marks: store.marks, logger, clock, epoch });
-    const making = new MakingSide({ settings, clock, pool, store, past, publicLog, streamLog, source });
+    const making = new MakingSide({ ids, settings, clock, pool, store, past, publicLog, streamLog, source });
     await making.open(options);
     return making;
   } catch (error) {
@@ -132,6 +138,7 @@ export class MakingSide implements PublishReceiver {
   readonly past: PastWriter;
   readonly publicLog: OpenLog | undefined;
   readonly streamLog: StreamLog | undefined;
+  readonly ids: StreamingIds;
   readonly source: FeedSource;
   readonly ticker: Ticker;
   readonly counters = createCounters();
@@ -143,7 +150,8 @@ export class MakingSide implements PublishReceiver {
   #isHandedOver = false;
   #ended: Promise<void> | undefined;
 
-  constructor({ settings, clock, pool, store, past, publicLog, streamLog, source }: MakingSideParts) {
+  constructor({ ids, settings, clock, pool, store, past, publicLog, streamLog, source }: MakingSideParts) {
+    this.ids = ids;
     this.settings = settings;
     this.#clock = clock;
     this.pool = pool;

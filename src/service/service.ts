@@ -10,6 +10,7 @@ import { loadThread } from '../edge/threads/loaded_thread.js';
 import { Reloads } from '../metrics/reloads.js';
 import { certificateEndSeconds } from '../server/uws/certificate_end.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
+import { keepIds } from './known_ids.js';
 import { LATER_MS, type MakingSide, openMakingSide } from './making_side.js';
 import { logKeyChange } from './open_public_log.js';
 import { type OperatorSide, type OperatorSideOptions, openOperatorSide } from './operator_side.js';
@@ -38,6 +39,7 @@ export interface Service {
    * Applies a changed configuration. Closes only the connections that have lost their rights.
    * @throws Error when the store has a damaged record of an asset that the configuration adds again, or when the policy of a public log
    * lacks the key that signs it; nothing has then changed
+   * @throws ChangedIdsError when the configuration gives a streaming ID another meaning; nothing has then changed
    */
   reload(config: Config, keys: PrivateKeys): void;
   /**
@@ -193,6 +195,7 @@ class RunningService implements Service {
     this.#reloads.run(() => {
       requireKeys(settings, keys, config);
       const changeLogKeys = logKeyChange(this.#making, config, keys, this.#logger);
+      keepIds(this.#making.ids, config);
       this.#apply(derive(config, keys, pool, settings.catalogue));
       changeLogKeys();
       this.#making.tellNodes();

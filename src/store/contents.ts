@@ -8,6 +8,7 @@ import { JournalTable } from './journal_table.js';
 import type { ReadFolder } from './lmdb/folder.js';
 import { type LogPlace, openLogProgress } from './log_progress.js';
 import { type OpenTables, openTables } from './open_tables.js';
+import { StreamingIds } from './streaming_ids.js';
 import type { StoredRecord } from './table.js';
 
 /** The contents of a data folder. */
@@ -16,6 +17,8 @@ export interface FolderContents {
   readonly isInUse: boolean;
   /** The size of the data file. */
   readonly fileBytes: number;
+  /** The number of meanings in the list of streaming IDs. */
+  readonly streamingIds: number;
   /** The contents by table. */
   readonly tables: Readonly<Record<keyof OpenTables, TableContents>>;
   /** The last record of the cluster's log in the folder; `undefined` if the folder has no record of a log. */
@@ -62,11 +65,12 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
   const { folder, isInUse } = await openCheckedFolder(dir, onProgress);
   const file = join(dir, DATA_FILE);
   try {
+    const streamingIds = StreamingIds.read(dir).size;
     const release = folder.holdState();
     try {
       // A running service does not change the held state, but it may write the page with the newest state during the read.
       if (isInUse) refuseDamage(file, onProgress, READS_MAX);
-      return { isInUse, fileBytes: statSync(file).size, ...readRecords(folder, onProgress) };
+      return { isInUse, fileBytes: statSync(file).size, streamingIds, ...readRecords(folder, onProgress) };
     } finally {
       release();
     }

@@ -1,4 +1,15 @@
-import { accessSync, constants, existsSync, lstatSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /** The file that contains the records. */
@@ -48,6 +59,16 @@ export function makeFolder(dir: string): void {
     for (const at of missing.reverse()) makeOne(at);
   } catch (error) {
     throw new Error(systemReason(error), { cause: error });
+  }
+}
+
+/** Flushes a file, or the names in a folder, to the disk. */
+export function flush(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
 

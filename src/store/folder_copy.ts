@@ -1,10 +1,11 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCheckedFolder } from './checked_folder.js';
 import { type FolderContents, readContents } from './contents.js';
-import { DATA_FILE, makeFolder, systemReason } from './data_folder.js';
+import { DATA_FILE, flush, makeFolder, systemReason } from './data_folder.js';
 import type { OnProgress } from './folder_progress.js';
 import type { ReadFolder } from './lmdb/folder.js';
+import { IDS_FILE, StreamingIds } from './streaming_ids.js';
 
 /** The folder inside the target for an unfinished copy. A complete copy moves out of this folder. */
 const UNFINISHED = 'unfinished';
@@ -35,7 +36,7 @@ export async function backUp(
     if (contents.damagedRecords > 0)
       throw new Error(`${contents.damagedRecords} records are damaged; ${contents.damage[0]}`);
     flush(join(unfinished, DATA_FILE));
-    const more = await copyMore(source, unfinished);
+    const more = [...(await copyMore(source, unfinished)), ...copyIds(source, unfinished)];
     for (const name of more) requireNew(target, name);
     for (const name of more) renameSync(join(unfinished, name), join(target, name));
     renameSync(join(unfinished, DATA_FILE), join(target, DATA_FILE));
@@ -51,6 +52,16 @@ export async function backUp(
 /** @throws Error when the target already has a file or folder with this name */
 function requireNew(target: string, name: string): void {
   if (existsSync(join(target, name))) throw new Error(`${target} has a ${name} already: name another folder`);
+}
+
+/** Copies the list of streaming IDs. @returns the name of the copied file, if there is a list */
+function copyIds(source: string, target: string): string[] {
+  const file = join(source, IDS_FILE);
+  if (!existsSync(file)) return [];
+  copyFileSync(file, join(target, IDS_FILE));
+  StreamingIds.read(target);
+  flush(join(target, IDS_FILE));
+  return [IDS_FILE];
 }
 
 /** Copies an open folder, and closes it. */
@@ -74,15 +85,5 @@ async function copy(
   } finally {
     clearInterval(watch);
     await folder.close();
-  }
-}
-
-/** Flushes a file, or the names in a folder, to the disk. */
-function flush(path: string): void {
-  const descriptor = openSync(path, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }

@@ -178,7 +178,7 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       page.on('request', (request) => {
         if (request.url().endsWith('/v1/taxonomy')) reads += 1;
       });
-      service.reconfigure({ ...SECTIONS, assets: [{ ...btc, id: 2 }, { ...eth, id: 1 }, fund] });
+      service.reconfigure({ ...SECTIONS, assets: [{ ...btc, id: 12 }, { ...eth, id: 11 }, fund] });
       await eventually(async () => {
         const rows = Object.entries(await shownRows(page));
         for (const [symbol, price] of [...rows.map(([name, row]) => [name, row.price]), await chosen(page)])

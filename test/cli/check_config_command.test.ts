@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
 import { openStore } from '../../src/store/store.js';
+import { IDS_FILE, StreamingIds } from '../../src/store/streaming_ids.js';
 import { storeOptions } from '../store/sample.js';
 import { run } from './run.js';
 
@@ -53,6 +54,24 @@ test('a data folder that cannot be used is an error at its key', async (t) => {
   t.same(await run(registerCheckConfig, 'check-config', file), {
     out: '',
     err: `${file}:2:12 storage.dir: the data folder ${file} cannot be used: ${file} is not a folder\n`,
+    exitCode: 2,
+  });
+});
+
+test('a streaming ID with another meaning than before is an error at its key', async (t) => {
+  const text = 'keys: { evm: { file: evm.hex } }\nstorage: { dir: data }\nassets: [{ id: 1, symbol: B }]\n';
+  const folder = t.testdir({ 'config.yaml': text, data: {} });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const file = join(folder, 'config.yaml');
+  StreamingIds.read(join(folder, 'data')).add(1, [{ id: 1, symbol: 'A', signatureType: 'evm' }]);
+  t.same(await run(registerCheckConfig, 'check-config', file), {
+    out: '',
+    err: `${file}:3:12 assets[0].id: 1 means B (evm) here, and has meant A (evm) under taxonomy_id 1: raise service.taxonomy_id, or give B an ID that was never used\n`,
+    exitCode: 2,
+  });
+  writeFileSync(join(folder, 'data', IDS_FILE), '# tickseal');
+  t.match(await run(registerCheckConfig, 'check-config', file), {
+    err: `${file}:2:12 storage.dir: ${join(folder, 'data', IDS_FILE)} is damaged`,
     exitCode: 2,
   });
 });

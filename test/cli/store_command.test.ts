@@ -6,6 +6,7 @@ import { appendTo } from '../../scripts/load/store_records.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { registerStore } from '../../src/cli/store_command.js';
 import { openStore } from '../../src/store/store.js';
+import { StreamingIds } from '../../src/store/streaming_ids.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 import { runCommand } from './run_command.js';
 
@@ -16,6 +17,7 @@ async function smallFolder(dir: string): Promise<void> {
   putInputs(store, aggregate);
   appendTo(store, aggregate);
   await store.close();
+  StreamingIds.read(dir).add(1, [{ id: 1, symbol: 'ASSET0USD', signatureType: 'evm' }]);
 }
 
 test('a folder is shown as text and as JSON, and copied', async (t) => {
@@ -29,6 +31,7 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   t.match(text, /\nseconds +1 /);
   t.match(text, /\ninputs +2 /);
   t.match(text, /\nASSET0USD +3 .* 2 +[\d,]+ s ago +-\n/);
+  t.match(text, /\nstreaming IDs: 1 meanings\n/);
   t.match(text, /\ndamage: none/);
   const json = await runCommand(registerStore, ['store', source, '--json']);
   t.match(JSON.parse(json.stdout.join('')), {
@@ -41,6 +44,7 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   t.equal(copied.exitCode, 0);
   t.match(copied.stdout.join(), /target: 3 records, \d+\.\d kB, every record checked/);
   t.equal(copied.stderr, '', 'a pipe shows no progress');
+  t.equal(StreamingIds.read(target).size, 1, 'with the list of streaming IDs');
 });
 
 test('a folder of another version is refused with what to do', async (t) => {

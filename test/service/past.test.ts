@@ -13,7 +13,7 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-past-'));
   const clock = new FakeClock();
   const assetsOf = (symbol: string) => [
-    { id: 1, symbol, max_age: '600s', clock_period: '24h' },
+    { id: symbol === 'BTCUSD' ? 1 : 3, symbol, max_age: '600s', clock_period: '24h' },
     { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '600s', clock_period: '24h' },
   ];
   const ingest = { max_past: '600s', max_future: '600s' };

@@ -58,11 +58,11 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
     await frameOf(socket, [1, 10n * units(1)], [2, units(20)], [3, units(30)]);
   }
 
-  // The reload removes B, exchanges the IDs of A and C, and gives B's ID to D.
+  // The reload removes B, gives A and C other IDs, and adds D.
   const after = [
-    { id: 3, symbol: 'A' },
-    { id: 1, symbol: 'C' },
-    { id: 2, symbol: 'D' },
+    { id: 5, symbol: 'A' },
+    { id: 4, symbol: 'C' },
+    { id: 6, symbol: 'D' },
   ];
   service.reconfigure({ assets: after, ...MANY });
   await feed.accept(
@@ -74,12 +74,12 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
     accepted: [],
     rejected: { B: /B|unknown/ },
   });
-  for (const socket of sockets) await frameOf(socket, [1, units(31)], [3, units(11)]);
+  for (const socket of sockets) await frameOf(socket, [4, units(31)], [5, units(11)]);
   for (const socket of sockets) {
-    socket.send({ type: 'subscribe', assets: [2] });
+    socket.send({ type: 'subscribe', assets: [6] });
     await eventually(async () => {
       const text = await socket.next();
-      return text.includes('"id":2') || text.includes('signed');
+      return text.includes('"id":6') || text.includes('signed');
     });
   }
   await feed.accept(
@@ -87,9 +87,9 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
     { symbol: 'C', price: units(32) },
     { symbol: 'D', price: units(41) },
   );
-  for (const socket of sockets) await frameOf(socket, [1, units(32)], [2, units(41)], [3, units(12)]);
+  for (const socket of sockets) await frameOf(socket, [4, units(32)], [5, units(12)], [6, units(41)]);
   t.match(await ask(service, '/v1/prices/assets'), { data: ['A', 'C', 'D'] });
-  t.match(await ask(service, '/v1/taxonomy'), { data: { assets: [{ name: 'A', asset_id: 3 }, {}, {}] } });
+  t.match(await ask(service, '/v1/taxonomy'), { data: { assets: [{ name: 'A', asset_id: 5 }, {}, {}] } });
   t.match(await ask(service, '/v1/prices/latest?assets=A,B'), { status: 400, error: /B/ });
   const day = `resolution=1D&from=0&to=99999999999`;
   t.match(await ask(service, `/v1/tradingview/history?symbol=B&${day}`), { status: 400 });
@@ -172,7 +172,7 @@ test('what an asset asks of its inputs takes effect at once', async (t) => {
   clock.advance(2_000_000_001n);
   await eventually(async () => (await latest(service, 'A')) === undefined);
 
-  service.reconfigure({ assets: [{ ...asset, signature_type: 'stark' }] });
+  service.reconfigure({ assets: [{ ...asset, id: 2, signature_type: 'stark' }] });
   t.match(await feed.publish({ symbol: 'A', price: units(1) }), { accepted: [] });
   const stark = await Feed.open(service, { type: 'stark', nowNs: () => clock.nowNs() });
   await stark.accept({ symbol: 'A', price: units(5) });

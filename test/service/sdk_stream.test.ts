@@ -143,8 +143,11 @@ const PRICES: Readonly<Record<string, readonly bigint[]>> = {
   C: [units(30), units(31)],
 };
 
+let nextId = 1;
+
+/** Returns assets with IDs that no asset had before. */
 function assetsOf(symbols: readonly string[]) {
-  return symbols.map((symbol, i) => ({ id: i + 1, symbol }));
+  return symbols.map((symbol) => ({ id: nextId++, symbol }));
 }
 
 test('a symbol that no service has ends a stream that begins with it', async (t) => {

@@ -17,11 +17,11 @@ const BEFORE: Sections = {
     { id: 2, symbol: 'B' },
   ],
 };
-const SWAPPED: Sections = {
+const MOVED: Sections = {
   assets: [
-    { id: 2, symbol: 'A' },
-    { id: 1, symbol: 'B' },
-    { id: 3, symbol: 'C' },
+    { id: 4, symbol: 'A' },
+    { id: 3, symbol: 'B' },
+    { id: 5, symbol: 'C' },
   ],
 };
 /**
@@ -105,13 +105,13 @@ test(
     await reaches(publisher.publish());
 
     for (let round = 0; round < 20; round++) publisher.publish();
-    leader.reconfigure(SWAPPED);
+    leader.reconfigure(MOVED);
     for (let round = 0; round < 20; round++) publisher.publish();
     await reaches(publisher.publish());
     t.same(reader.wrong, []);
 
-    edge.reconfigure(SWAPPED, STREAM_KEYS as typeof SERVICE_KEYS);
-    const [shown] = await firstPrices(edge, 2);
+    edge.reconfigure(MOVED, STREAM_KEYS as typeof SERVICE_KEYS);
+    const [shown] = await firstPrices(edge, 4);
     t.equal(shown!.value / 1_000n, 1n, 'A under its new ID since its own reload');
   },
 );
