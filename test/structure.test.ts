@@ -53,6 +53,7 @@ const ROOMS: Rooms = {
     'tlog',
     'client/verify/changed_origin',
     'client/verify/evidence_file',
+    'client/verify/fork_evidence',
     'client/verify/log_evidence',
     'client/verify/missing_record',
     'client/verify/served_log',

@@ -1,4 +1,5 @@
 import type { Evidence } from '../client/verify/evidence_file.js';
+import { forkEvidence } from '../client/verify/fork_evidence.js';
 import { entryFault, factsOfAggregate } from '../client/verify/log_evidence.js';
 import { recordsAround } from '../client/verify/missing_record.js';
 import { leavesOf, type ServedLog } from '../client/verify/served_log.js';
@@ -14,7 +15,6 @@ import { HASH_BYTES, leafHash } from '../tlog/tree_hash.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
 import { type CheckedBatch, faultOfBatch, readEarlierBatch } from './checked_batch.js';
-import { forkFrom } from './fork_evidence.js';
 import { OriginChanged, requireSameOrigin } from './origin_change.js';
 import { type AuditFinding, type LogDelay, PriceDeadlines } from './price_deadlines.js';
 import { isSignedPrice, provableEvidence } from './provable_evidence.js';
@@ -139,11 +139,7 @@ export class LogAudit {
 
   /** Returns evidence about a signed price whose deadline has passed. */
   #late(lookMs: number, isRead: boolean): Evidence | undefined {
-    const { skipped } = this.#received;
-    if (skipped > 0) {
-      const text = `${skipped} received prices were not compared: too many wait for the log`;
-      this.#options.onFinding({ kind: 'prices skipped', text });
-    }
+    this.#deadlines.skipped(this.#received.skipped);
     for (;;) {
       const late = this.#deadlines.late(this.#received.open(), this.#coveredNs, lookMs, isRead);
       if (late === undefined) return undefined;
@@ -287,6 +283,16 @@ export class LogAudit {
   async #forkFrom(head: TreeHead, note: string): Promise<Evidence | undefined> {
     // A checkpoint of the same size needs no tiles.
     const own = this.#notes.get(head.size) ?? this.#note;
-    return own === undefined ? undefined : forkFrom(head, note, own, { ...this.#options, tree: this.#tree });
+    if (own === undefined) return undefined;
+    const { log, policy } = this.#options;
+    const kept = (await openCheckpoint(own, policy, verifyByNode)).checkpoint;
+    // A log that has forked serves no tiles of its other tree.
+    const isOwn = head.size < kept.size && head.size >= this.#tree.knownFrom;
+    return forkEvidence(
+      { note: own, head: kept },
+      { note, head },
+      (nodes, size) => (isOwn || nodes.length === 0 ? this.#tree.read : log.nodes(nodes, size)),
+      nodeSha256,
+    );
   }
 }

@@ -72,6 +72,13 @@ export class PriceDeadlines {
     this.#onFinding({ kind: 'files withheld', text });
   }
 
+  /** Records the number of prices that the audit did not take. */
+  skipped(count: number): void {
+    if (count === 0) return;
+    const text = `${count} received prices were not compared: too many wait for the log`;
+    this.#onFinding({ kind: 'prices skipped', text });
+  }
+
   /**
    * Returns the first price whose deadline had passed when the audit looked, and that no checkpoint covers.
    * @param coveredNs the time up to which the read checkpoints cover prices

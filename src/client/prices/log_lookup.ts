@@ -4,6 +4,7 @@ import { EquivocationError, ProtocolError, type TicksealError } from '../connect
 import { RestService } from '../connect/rest_service.js';
 import { TokenSource } from '../connect/token_source.js';
 import { changedOrigin } from '../verify/changed_origin.js';
+import { CheckpointHistory } from '../verify/checkpoint_history.js';
 import { signersOf } from '../verify/checks.js';
 import { formatEvidence } from '../verify/evidence_file.js';
 import { type LogAnswer, searchLog } from '../verify/search_log.js';
@@ -14,10 +15,14 @@ import { priceRange } from './price_range.js';
 import type { StreamedType } from './taxonomy.js';
 import type { Tick } from './tick.js';
 
-/** The pauses before the attempts: a checkpoint covers a price after 30 s by default, and later when witnesses are missing. */
-const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
+/** The pause before the first attempt. Each further pause is twice as long, up to the deadline of the price. */
+const FIRST_PAUSE_MS = 1_000;
 /** The longest wait for a proof. If a service promises a longer delay, the client waits only for this time. */
 const PROMISE_MS_MAX = 7_200_000;
+/** The delay of a log whose service promises none. */
+const PROMISE_MS_DEFAULT = 120_000;
+/** The time that a log may be later than the service promises. */
+const SLACK_MS = 15_000;
 /** The largest time between a tick and the signature of the aggregate with the tick's price. */
 const AROUND_NS = 2_000_000_000n;
 
@@ -27,6 +32,10 @@ export class LogLookup {
   readonly #policy: LogPolicy;
   /** The name of each service's log, by the address of the service. */
   readonly #origins = new Map<string, string>();
+  /** The checkpoints of each service's log that were read. */
+  readonly #histories = new Map<string, CheckpointHistory>();
+  /** The delay that each service promises, as it was first read. */
+  readonly #promises = new Map<string, Promise<number>>();
   /** The functions that end a pause. */
   readonly #waiting = new Set<() => void>();
   #isClosed = false;
@@ -47,35 +56,55 @@ export class LogLookup {
   async lookUp(price: Tick, signatureType: StreamedType | undefined): Promise<void> {
     // A request to a log carries no token, so a page of any origin can read the log.
     const service = new RestService(price.url, this.#context.platform, new TokenSource(undefined, undefined));
-    const sinceMs = this.#context.platform.steadyMs();
+    const { steadyMs } = this.#context.platform;
+    const sinceMs = steadyMs();
+    const history = this.#historyOf(price.url);
+    const promisedMs = await this.#promiseOf(service);
+    const lateMs = promisedMs + SLACK_MS;
     let reason = '';
-    for (let attempt = 0; attempt <= PAUSES_MS.length; attempt += 1) {
-      const spentMs = this.#context.platform.steadyMs() - sinceMs;
-      await this.#pause(PAUSES_MS[attempt] ?? (await promisedMs(service)) - spentMs);
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs *= 2) {
+      const leftMs = sinceMs + lateMs - steadyMs();
+      await this.#pause(Math.min(pauseMs, leftMs));
       if (this.#isClosed) return;
-      const answer = await this.#answerOf(price, signatureType, service);
+      const answer = await this.#answerOf(price, signatureType, service, history);
+      const smaller = history.takeSmaller();
+      if (smaller !== undefined) this.#report(new ProtocolError(price.url, smaller));
       if (answer === 'reported' || this.#isClosed) return;
       if ('logged' in answer) return this.#tellLogged(price, answer);
       if ('evidence' in answer) return this.#accuse(price, answer);
       reason = answer.lacks;
       // Waiting does not add a log to the policy.
-      if (answer.isOther) break;
+      if (answer.isOther || leftMs <= pauseMs) break;
     }
-    const text = `${price.symbol} of ${price.timestampNs} ns is not proved to be in the public log: ${reason}`;
+    const waited = `${inSeconds(steadyMs() - sinceMs)} s after it came, with ${inSeconds(promisedMs)} s promised`;
+    const text = `${price.symbol} of ${price.timestampNs} ns is not proved to be in the public log ${waited}: ${reason}${history.staleText(lateMs)}`;
     this.#report(new ProtocolError(price.url, text));
+  }
+
+  #historyOf(url: string): CheckpointHistory {
+    const known = this.#histories.get(url) ?? new CheckpointHistory(this.#context.platform.steadyMs);
+    this.#histories.set(url, known);
+    return known;
+  }
+
+  #promiseOf(service: RestService): Promise<number> {
+    const known = this.#promises.get(service.url) ?? promisedMsOf(service);
+    this.#promises.set(service.url, known);
+    return known;
   }
 
   async #answerOf(
     price: Tick,
     signatureType: StreamedType | undefined,
     service: RestService,
+    history: CheckpointHistory,
   ): Promise<LogAnswer | 'reported'> {
     const { signers, oracleId } = this.#context.trust;
     try {
       const aggregate =
         price instanceof AggregatePrice ? price : await this.#aggregateOf(price, signatureType);
       const expected = { policy: this.#policy, oracleId, signers: signersOf(signers, aggregate.timestampNs) };
-      return await searchLog(aggregate.text, logOf(service), expected);
+      return await searchLog(aggregate.text, logOf(service, history), expected);
     } catch (error) {
       const { message } = error as Error;
       if (!(error instanceof ProtocolError || error instanceof EquivocationError)) return { lacks: message };
@@ -146,13 +175,17 @@ export class LogLookup {
   }
 }
 
-/** Reads the delay that a service promises; 0 when the service promises no delay. */
-async function promisedMs(service: RestService): Promise<number> {
+/** Reads the delay that a service promises. */
+async function promisedMsOf(service: RestService): Promise<number> {
   try {
     const { log } = JSON.parse(await service.get(REST_PATHS.signers)) as { log?: { max_delay?: unknown } };
     const delayMs = Number(log?.max_delay) * 1_000;
-    return delayMs > 0 ? Math.min(delayMs, PROMISE_MS_MAX) : 0;
+    return delayMs > 0 ? Math.min(delayMs, PROMISE_MS_MAX) : PROMISE_MS_DEFAULT;
   } catch {
-    return 0;
+    return PROMISE_MS_DEFAULT;
   }
+}
+
+function inSeconds(ms: number): number {
+  return Math.round(ms / 1_000);
 }

@@ -7,6 +7,7 @@ import { RECORD_BYTES } from '../../tlog/price_record.js';
 import { TlogError } from '../../tlog/tlog_error.js';
 import { readAggregate } from './aggregate_form.js';
 import { unknownOrigin } from './changed_origin.js';
+import type { CheckpointHistory } from './checkpoint_history.js';
 import type { Evidence } from './evidence_file.js';
 import { parseExactJson } from './exact_json.js';
 import { type LogEvidenceExpectations, requireEntry, verifyEvidence } from './log_evidence.js';
@@ -20,6 +21,8 @@ export interface LogToSearch {
   readonly proofOf: (price: PriceToFind) => Promise<string | undefined>;
   /** Reads a public file of the log. */
   readonly read: ReadLogFile;
+  /** The checkpoints that were read before. Default: none; then a checkpoint is compared with no other. */
+  readonly history?: CheckpointHistory;
 }
 
 /**
@@ -67,7 +70,7 @@ async function provedPlace(
 async function searchFiles(
   text: string,
   price: PriceToFind,
-  { read }: LogToSearch,
+  { read, history }: LogToSearch,
   expected: LogEvidenceExpectations,
 ): Promise<LogAnswer> {
   const { policy, verifyEd25519 = verifyByWebCrypto } = expected;
@@ -79,6 +82,9 @@ async function searchFiles(
   requireQuorum(signed, policy);
   const { checkpoint, cosigners } = signed;
   const { origin, size } = checkpoint;
+  const fork = await history?.compare(note, checkpoint, log);
+  if (fork !== undefined)
+    return { evidence: fork, statement: (await verifyEvidence(fork, expected)).statement };
   const found = await log.batchAt(price.timeNs, size);
   if (found === 'later') return { lacks: 'no checkpoint covers the price yet' };
   if (found === 'earlier') return { lacks: 'the log begins after the price' };
