@@ -46,11 +46,21 @@ const ROOMS: Rooms = {
     'config/shown_text',
     'client/verify/decimal_price',
   ],
-  markets: ['model', 'metrics/text_format', 'client/connect/liveness', 'sources'],
+  markets: [
+    'model',
+    'metrics/text_format',
+    'client/connect/answer_limit',
+    'client/connect/bounded_fetch',
+    'client/connect/bounded_socket',
+    'client/connect/liveness',
+    'sources',
+  ],
   witness: [
     'wire/paths',
     'model/client_address',
     'tlog',
+    'client/connect/answer_limit',
+    'client/connect/bounded_fetch',
     'client/verify/changed_origin',
     'client/verify/evidence_file',
     'client/verify/fork_evidence',
@@ -280,18 +290,38 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   piscina: /^crypto\/pool\/threads\.ts$/,
   lmdb: /^store\/(?:lmdb\/|journal_table\.ts$)/,
   koffi: /^crypto\/secp256k1\/secp256k1_system\.ts$/,
+  ws: /^client\/(?:connect\/(?:bounded_socket|node_platform)|examples\/\w+)\.ts$/,
   '@nats-io/transport-node': /^cluster\/nats\//,
   '@nats-io/jetstream': /^cluster\/nats\//,
 };
 
+/** The rooms that read answers of foreign services. */
+const READING_ROOMS = /^(?:client(?!\/examples\/)|cli|witness|sources|markets|service)\//;
+/** The only modules that read such answers, and those that use the same words for something else. */
+const FOREIGN_DOORS = new Set([
+  'client/connect/bounded_fetch.ts',
+  'client/connect/bounded_socket.ts',
+  'client/connect/platform.ts',
+  // Answers of a worker and of the own disk.
+  'client/verify/verify_worker.ts',
+  'client/page/file_choice.ts',
+  // Serve requests, send none.
+  'witness/witness_listener.ts',
+]);
+const FOREIGN_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'globalThis']);
+const BODY_READERS = new Set(['text', 'json', 'arrayBuffer', 'blob', 'formData', 'bytes', 'getReader']);
+const FOREIGN_MODULES = /^(?:node:)?(?:https?|http2|undici|ws)$/;
+/** The modules that may parse JSON of others without its bounds: their texts are files of this machine, or are bounded before. */
+const OWN_JSON = /^client\/(?:verify\/(?:foreign_json|exact_json)|page\/(?:favourites|plain_yaml))\.ts$/;
+
 /**
  * The modules that only compute. These modules use no clock, process, timer, file, socket or thread. Some modules are
  * exceptions: `client/connect/platform` has the functions that the client takes from browsers, and
- * `client/connect/node_platform` has those from Node. `client/page` is a browser's program, and `client/examples` are programs
+ * `client/connect/node_platform` and `bounded_socket` have those from Node. `client/page` is a browser's program, and `client/examples` are programs
  * of users.
  */
 const PURE =
-  /^(?:wire|model|fair|aggregator\/books|calendar|tlog|ingest|records|stream|sources|cluster(?!\/nats\/)|client(?!\/(?:connect\/(?:node_)?platform\.ts|page\/|examples\/))|crypto(?!\/(?:pool\/(?:threads|pool|worker)|secp256k1\/secp256k1(?:_native|_system)?)\.ts))\//;
+  /^(?:wire|model|fair|aggregator\/books|calendar|tlog|ingest|records|stream|sources|cluster(?!\/nats\/)|client(?!\/(?:connect\/(?:(?:node_)?platform|bounded_socket)\.ts|page\/|examples\/))|crypto(?!\/(?:pool\/(?:threads|pool|worker)|secp256k1\/secp256k1(?:_native|_system)?)\.ts))\//;
 const PURE_BUILTINS = ['node:assert', 'node:assert/strict', 'node:crypto', 'node:zlib'];
 const EFFECTS = new Set([
   'Date',
@@ -381,6 +411,33 @@ test('packages with an owner are imported by it alone', async (t) => {
       name,
     );
   }
+});
+
+test('answers of foreign services come through one bounded fetch and one bounded socket', async (t) => {
+  const strays = modules
+    .filter(({ path }) => READING_ROOMS.test(path) && !FOREIGN_DOORS.has(path))
+    .flatMap(({ path, source }) => foreignReadsIn(source).map((read) => `${path} reads with ${read}`));
+  t.same(strays, []);
+  for (const text of [
+    'await fetch(url)',
+    'globalThis.fetch(url)',
+    "globalThis['fetch'](url)",
+    'const { fetch: send } = globalThis',
+    'platform.fetch(url)',
+    'send(response.text())',
+    'await (await open()).json()',
+    'new WebSocket(url)',
+    'new window.WebSocket(url)',
+    "import { request } from 'node:https'",
+    "import { WebSocket } from 'ws'",
+    "await import('node:http')",
+  ])
+    t.not(foreignReadsIn(ts.createSourceFile('a.ts', text, ts.ScriptTarget.ES2023, true)).length, 0, text);
+  const parsed = modules
+    .filter(({ path }) => /^client\//.test(path) && !OWN_JSON.test(path))
+    .filter(({ source }) => nodesOf(source).some((node) => ts.isCallExpression(node) && isJsonParse(node)))
+    .map(({ path }) => path);
+  t.same(parsed, [], 'the client parses JSON with parseForeignJson or parseExactJson');
 });
 
 test('what computes has no effects, and the client needs no Node', async (t) => {
@@ -621,6 +678,37 @@ function importsOf({ path, imports }: Module): string[] {
   return imports
     .filter(({ specifier }) => specifier.startsWith('.'))
     .map(({ specifier }) => resolveImport(path, specifier));
+}
+
+/** Returns the expressions with which a module could read an answer without its bounds. */
+function foreignReadsIn(source: ts.SourceFile): string[] {
+  return nodesOf(source)
+    .filter((node) => {
+      if (ts.isIdentifier(node))
+        return (
+          FOREIGN_GLOBALS.has(node.text) &&
+          !ts.isTypeReferenceNode(node.parent) &&
+          !ts.isTypeQueryNode(node.parent) &&
+          nameOf(node.parent) !== node
+        );
+      if (ts.isStringLiteralLike(node)) return FOREIGN_MODULES.test(node.text) && isLoaded(node);
+      if (ts.isNewExpression(node))
+        return /\.(?:WebSocket|EventSource|XMLHttpRequest)$/.test(node.expression.getText());
+      if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+      const name = node.expression.name.text;
+      return name === 'fetch' || (BODY_READERS.has(name) && node.arguments.length === 0);
+    })
+    .map((node) => `${node.getText()} in line ${lineOf(source, node)}`);
+}
+
+/** Returns whether a text names the module of an import, other than an import of types. */
+function isLoaded({ parent }: ts.Node): boolean {
+  if (ts.isImportDeclaration(parent)) return parent.importClause?.isTypeOnly !== true;
+  return ts.isCallExpression(parent) && /^(?:import|require)$/.test(parent.expression.getText());
+}
+
+function isJsonParse({ expression }: ts.CallExpression): boolean {
+  return expression.getText() === 'JSON.parse';
 }
 
 /** Returns the global names with effects that a module uses as values. */

@@ -1,8 +1,11 @@
+import { NODE } from '../client/connect/node_platform.js';
 import { type Down, ReconnectingSocket } from '../client/connect/reconnecting_socket.js';
+import { RestService } from '../client/connect/rest_service.js';
+import { TokenSource } from '../client/connect/token_source.js';
 import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
 import { REST_PATHS, SUBSCRIBE_PATHS } from '../wire/paths.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
-import { describeDown, openSocket } from './client_command.js';
+import { describeDown } from './client_command.js';
 import type { Shown } from './shown_line.js';
 
 export interface AggregateListenerEvents {
@@ -36,7 +39,7 @@ export class AggregateListener {
       const socket: ReconnectingSocket = new ReconnectingSocket(
         path,
         QUIET_MS,
-        { url: address, token, openSocket, onDown },
+        { url: address, token, openSocket: NODE.openSocket, onDown },
         {
           onOpen: () => socket.send(subscribe),
           onText: (text) => aggregatesOf(text).forEach(events.onAggregate),
@@ -48,12 +51,8 @@ export class AggregateListener {
 
   /** Connects to the streams. @throws Error when the service does not list its assets */
   static async open(url: string, token: string, events: AggregateListenerEvents): Promise<AggregateListener> {
-    const response = await fetch(`${url}${REST_PATHS.assets}`, {
-      headers: { Authorization: `Basic ${token}` },
-    });
-    if (!response.ok) throw new Error(`${REST_PATHS.assets} answers ${response.status}`);
-    const { data } = (await response.json()) as { readonly data?: unknown };
-    const symbols = Array.isArray(data) ? data.filter((one) => typeof one === 'string') : [];
+    const service = new RestService(url, NODE, new TokenSource(token, undefined));
+    const symbols = await service.getForm(REST_PATHS.assets, (answer) => answer.texts('data'));
     return new AggregateListener(url, token, symbols.slice(0, ASSETS_MAX), events);
   }
 

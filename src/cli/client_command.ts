@@ -1,7 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { WebSocket } from 'ws';
 import type { Down } from '../client/connect/reconnecting_socket.js';
-import type { OpenConnection } from '../client/connect/socket_like.js';
 import { reasonText, type Shown, shown, tell } from './shown_line.js';
 
 /** The streams of a client command. The entry point passes the streams of the process. */
@@ -55,9 +53,6 @@ function collectSigner(signer: string, signers: readonly string[] = []): readonl
     throw new InvalidArgumentError('expected 0x and at most 64 hex digits');
   return [...signers, signer];
 }
-
-/** Opens a socket of the package `ws`, which can send the token in a header. */
-export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
 
 /** Returns one line for users about a lost or refused connection. */
 export function describeDown(url: string, { reason, httpStatus }: Down): Shown {

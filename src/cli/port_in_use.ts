@@ -1,3 +1,4 @@
+import { boundedFetch } from '../client/connect/bounded_fetch.js';
 import { UnusableAddress } from '../server/uws/port_claim.js';
 import { ADMIN_PATHS, DOCUMENT_PATHS } from '../wire/paths.js';
 
@@ -31,8 +32,8 @@ export async function describeStartError(error: unknown, { adminPort, names }: P
 /** Requests a page that only a tickseal serves. */
 async function isTickseal(url: string): Promise<boolean> {
   try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-    return answer.ok && /tickseal_build_info|"title":\s*"tickseal/.test(await answer.text());
+    const answer = await boundedFetch({ url, answerMsMax: ANSWER_MS_MAX });
+    return /tickseal_build_info|"title":\s*"tickseal/.test(await answer.wholeText());
   } catch {
     return false;
   }

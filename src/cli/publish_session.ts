@@ -1,10 +1,11 @@
 import { once } from 'node:events';
+import { NODE } from '../client/connect/node_platform.js';
 import { Publisher, type PublishResult } from '../client/prices/publisher.js';
 import type { PriceSigner } from '../client/sign/sign_price.js';
 import type { SignatureType } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
 import type { RequestedAck } from '../wire/publish_message.js';
-import { type CommandStreams, describeDown, openSocket } from './client_command.js';
+import { type CommandStreams, describeDown } from './client_command.js';
 import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
 import type { PriceLine } from './price_line.js';
 import { Progress } from './progress_line.js';
@@ -67,7 +68,7 @@ export class PublishSession {
       token,
       signatureType,
       ack,
-      openSocket,
+      openSocket: NODE.openSocket,
       onUp: () => {
         this.#isUp = true;
         this.#wasUp = true;

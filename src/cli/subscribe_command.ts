@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RefusedError } from '../client/connect/errors.js';
+import { NODE } from '../client/connect/node_platform.js';
 import { createStreamClient } from '../client/node_index.js';
 import { Coverage } from '../client/prices/coverage.js';
 import type { Frame } from '../client/prices/frame.js';
@@ -27,7 +28,6 @@ import {
   describeDown,
   EXIT_NOT_VERIFIED,
   notVerified,
-  openSocket,
   plainReason,
   REFUSALS,
   SIGNER_OPTION,
@@ -153,7 +153,7 @@ async function subscribe(
     channel: options.channel,
     messageType: options.messageType,
     addtlAttrs: options.attrs?.split(','),
-    openSocket,
+    openSocket: NODE.openSocket,
     onFrame(frame) {
       if (options.count !== undefined && frames >= options.count) return;
       frames += 1;

@@ -1,6 +1,6 @@
 import type { Schedule } from '../client/connect/liveness.js';
-import { type FetchFault, fetchText, STOP_MS, STOP_STATUSES } from './bounded_fetch.js';
 import type { FrameSink, MarketFeed } from './market_feed.js';
+import { type FetchFault, fetchText, STOP_MS, STOP_STATUSES } from './source_fetch.js';
 
 export interface HttpFeedOptions {
   /** The address; `{symbol}` stands for the symbol. */

@@ -1,11 +1,10 @@
-import { WebSocket } from 'ws';
+import { boundedSocket } from '../client/connect/bounded_socket.js';
 import type { Schedule } from '../client/connect/liveness.js';
 import type { MarketRules } from '../sources/adapters/market.js';
 import type { LiveConnection, LiveEvents } from './live_connection.js';
 
 /** The largest frame from an exchange. A larger frame ends the connection. A book of 100 levels has 5 KB. */
 export const MARKET_FRAME_BYTES_MAX = 1024 ** 2;
-const HANDSHAKE_MS_MAX = 10_000;
 /** The largest number of messages that wait to be sent. Further messages are dropped; the watchdog requests the data again. */
 const WAITING_MESSAGES_MAX = 1_000;
 
@@ -21,7 +20,7 @@ export interface MarketConnectionOptions extends LiveEvents {
  */
 export class MarketConnection implements LiveConnection {
   readonly #options: MarketConnectionOptions;
-  readonly #socket: WebSocket;
+  readonly #socket: ReturnType<typeof boundedSocket>;
   readonly #waiting: string[] = [];
   readonly #cancels = new Map<string, () => void>();
   #isPacing = false;
@@ -32,12 +31,7 @@ export class MarketConnection implements LiveConnection {
   constructor(options: MarketConnectionOptions) {
     this.#options = options;
     const { url, onOpen, onText } = options;
-    const socket = new WebSocket(url, {
-      maxPayload: MARKET_FRAME_BYTES_MAX,
-      handshakeTimeout: HANDSHAKE_MS_MAX,
-      perMessageDeflate: false,
-      headers: { 'User-Agent': 'tickseal' },
-    });
+    const socket = boundedSocket(url, { 'User-Agent': 'tickseal' }, [], MARKET_FRAME_BYTES_MAX);
     this.#socket = socket;
     const received = () => {
       this.#hasReceived = true;
@@ -73,7 +67,7 @@ export class MarketConnection implements LiveConnection {
     const text = this.#waiting.shift();
     this.#isPacing = text !== undefined;
     if (text === undefined || this.#isEnded) return;
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text);
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
     this.#later('pace', () => this.#sendNext(), this.#options.rules.pauseMs);
   }
 

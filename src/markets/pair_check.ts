@@ -1,6 +1,6 @@
 import type { Market } from '../sources/adapters/market.js';
 import { nearPairs } from '../sources/near_pairs.js';
-import { fetchText } from './bounded_fetch.js';
+import { fetchText } from './source_fetch.js';
 
 /** The maximum size of a list of pairs. The largest known list is 3 MB. */
 const LIST_BYTES_MAX = 32 * 1024 ** 2;

@@ -1,8 +1,8 @@
 import type { Schedule } from '../client/connect/liveness.js';
 import type { MarketTop } from '../sources/adapters/market.js';
 import type { MarketQuote } from '../sources/market_quote.js';
-import { fetchText, STOP_MS, STOP_STATUSES } from './bounded_fetch.js';
 import type { FrameSink } from './market_feed.js';
+import { fetchText, STOP_MS, STOP_STATUSES } from './source_fetch.js';
 
 export interface TopAskerOptions {
   readonly top: MarketTop;

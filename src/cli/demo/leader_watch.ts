@@ -1,3 +1,4 @@
+import { boundedFetch } from '../../client/connect/bounded_fetch.js';
 import { ADMIN_PATHS } from '../../wire/paths.js';
 import type { DemoNode } from './prepare_cluster.js';
 
@@ -67,7 +68,7 @@ async function leaderOf(nodes: readonly DemoNode[]): Promise<number | undefined>
 async function ownEpoch({ adminUrl }: DemoNode): Promise<number> {
   try {
     const url = adminUrl + ADMIN_PATHS.metrics;
-    const text = await (await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })).text();
+    const text = await (await boundedFetch({ url, answerMsMax: ANSWER_MS_MAX })).wholeText();
     if (!/^tickseal_cluster_role\{role="leader"\} 1$/m.test(text)) return 0;
     return Number(/^tickseal_cluster_epoch (\d+)$/m.exec(text)?.[1] ?? 0);
   } catch {

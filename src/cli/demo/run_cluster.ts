@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { boundedFetch } from '../../client/connect/bounded_fetch.js';
 import { ADMIN_PATHS, REST_PATHS } from '../../wire/paths.js';
 import { renderClusterBanner } from './cluster_banner.js';
 import { KeptProcess, type KeptProcessOptions } from './kept_process.js';
@@ -213,8 +214,8 @@ async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSi
 
 async function answers(url: string, headers: Record<string, string> = {}, text = ''): Promise<boolean> {
   try {
-    const answer = await fetch(url, { headers, signal: AbortSignal.timeout(ANSWER_MS_MAX) });
-    return answer.ok && (await answer.text()).includes(text);
+    const answer = await boundedFetch({ url, headers, answerMsMax: ANSWER_MS_MAX });
+    return answer.status === 200 && (await answer.wholeText()).includes(text);
   } catch {
     return false;
   }

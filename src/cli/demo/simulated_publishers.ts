@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws';
+import { NODE } from '../../client/connect/node_platform.js';
 import type { Down } from '../../client/connect/reconnecting_socket.js';
 import { createPriceSigner } from '../../client/node.js';
 import { Publisher } from '../../client/prices/publisher.js';
@@ -85,7 +85,7 @@ class Simulation {
             url,
             token: secrets.publisherToken,
             signatureType,
-            openSocket,
+            openSocket: NODE.openSocket,
             onDown,
           }),
           signer: createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }),
@@ -154,10 +154,6 @@ function split<T>(items: readonly T[], shares: number): T[][] {
 function onDown({ reason, httpStatus }: Down): void {
   if (httpStatus !== undefined && httpStatus !== STARTING_STATUS)
     tell(process.stderr, shown`simulated publisher: ${reasonText(reason)}`);
-}
-
-function openSocket(url: string, headers: Readonly<Record<string, string>>): WebSocket {
-  return new WebSocket(url, { headers: { ...headers } });
 }
 
 main(process.argv.slice(2));

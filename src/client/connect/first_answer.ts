@@ -1,4 +1,4 @@
-import { UnreachableError } from './errors.js';
+import { ProtocolError, UnreachableError } from './errors.js';
 import type { Platform } from './platform.js';
 import type { RestService } from './rest_service.js';
 
@@ -23,10 +23,10 @@ export class FirstAnswer {
   }
 
   /**
-   * Asks the next service if a service cannot be reached or takes long. A refusal is an answer too. The first answer ends the other
-   * requests.
+   * Asks the next service if a service cannot be reached, takes long, or sends an answer that this client cannot accept. A refusal is an
+   * answer too. The first answer ends the other requests.
    * @param request must only read, because several services may handle the request
-   * @throws the error of `request` for the answering service, or UnreachableError when no service answers
+   * @throws the error of `request` for the answering service, or the last error when no service answers
    */
   ask<T>(request: (service: RestService) => Promise<T>): Promise<T> {
     const left = this.#inOrder();
@@ -55,7 +55,8 @@ export class FirstAnswer {
         tell();
       };
       const failed = (service: RestService, error: unknown): void => {
-        if (!(error instanceof UnreachableError)) settle(service, () => reject(error));
+        const isNoAnswer = error instanceof UnreachableError || error instanceof ProtocolError;
+        if (!isNoAnswer) settle(service, () => reject(error));
         if (end.signal.aborted) return;
         asked.delete(service);
         this.#failedAtMs.set(service, this.#platform.nowMs());

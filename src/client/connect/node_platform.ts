@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
+import { foreignText } from '../../wire/foreign_text.js';
+import { boundedSocket } from './bounded_socket.js';
 import { BROWSER, type Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
 
@@ -12,7 +14,7 @@ export const NODE: Platform = {
   // Runs the callback after all sockets with data were read.
   afterReceiving: (run) => void setImmediate(run),
   openSocket(url, headers, protocols = []) {
-    const socket = new WebSocket(url, [...protocols], { headers: { ...headers } });
+    const socket = boundedSocket(url, headers, protocols);
     socket.on('unexpected-response', (_request, response) => void refuse(socket, response));
     return socket;
   },
@@ -23,7 +25,9 @@ export const NODE: Platform = {
 /** Ends a socket with the reason that the service gives. The socket counts as opening until that reason arrives. */
 async function refuse(socket: WebSocket, response: IncomingMessage): Promise<void> {
   const status = response.statusCode!;
-  const reason = errorOf(await textOf(response)) ?? `HTTP ${status}`;
+  const { location } = response.headers;
+  const redirect = location === undefined ? '' : `, a redirect to ${foreignText(location)}`;
+  const reason = errorOf(await textOf(response)) ?? `HTTP ${status}${redirect}`;
   socket.emit('error', new RefusedConnection(status, reason));
   socket.terminate();
 }

@@ -18,6 +18,8 @@ export interface Platform {
    */
   readonly afterReceiving: (run: () => void) => void;
   readonly fetch: Fetch;
+  /** Returns whether {@link fetch} sends `Accept-Encoding`. In browsers a request cannot choose the encoding of its answer. */
+  readonly choosesEncoding: () => boolean;
   readonly openSocket: OpenConnection;
   /** True when {@link openSocket} sends request headers. Otherwise the client logs in with tickets. */
   readonly sendsHeaders: boolean;
@@ -59,6 +61,11 @@ export type Fetch = (
     readonly headers: Readonly<Record<string, string>>;
     /** Always `omit`, because with credentials a browser answers a 401 with a dialog for a name and a password. */
     readonly credentials: 'omit';
+    /** Always `manual` in a client: an answer of another place than the one that was asked is an error. */
+    readonly redirect: 'manual' | 'follow';
+    /** Only `POST`; absent for a GET. */
+    readonly method?: 'POST';
+    readonly body?: string | Uint8Array;
     readonly signal: never;
   },
 ) => Promise<FetchResponse>;
@@ -69,11 +76,13 @@ export interface FetchResponse {
   readonly status: number;
   /** The headers of the response. */
   readonly headers: { get(name: string): string | null };
+  /** `true` when the function has followed a redirect. The client then refuses the answer. */
+  readonly redirected?: boolean;
   /** Reads the whole body as text. */
   text(): Promise<string>;
-  /** Reads the whole body as bytes. Without this method, the client makes no evidence of a price that the public log contradicts. */
+  /** Reads the whole body as bytes. Default: the bytes of {@link text}. */
   arrayBuffer?(): Promise<ArrayBuffer>;
-  /** The body as a stream. If the body is absent, `range` reads each answer as a whole. */
+  /** The body as a stream. If the body is absent, the client reads each answer as a whole, and bounds it afterwards. */
   readonly body?:
     | { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } }
     | null
@@ -96,6 +105,9 @@ export interface WorkerLike {
   terminate(): unknown;
 }
 
+/** The header by which a request asks for an answer that is not compressed. Browsers ignore it. */
+export const NOT_COMPRESSED = { 'Accept-Encoding': 'identity' } as const;
+
 /** The default {@link Schedule}. */
 export const scheduleTimeout: Schedule = (run, delayMs) => {
   const timer = setTimeout(run, delayMs);
@@ -108,6 +120,11 @@ interface BrowserGlobals {
 }
 
 declare const performance: { now(): number };
+
+declare const Request: new (
+  url: string,
+  init: { readonly headers: Readonly<Record<string, string>> },
+) => { readonly headers: { has(name: string): boolean } };
 
 declare const Worker: new (url: object | string, options: { readonly type: 'module' }) => WorkerLike;
 
@@ -126,6 +143,8 @@ export const BROWSER: Platform = {
   schedule: scheduleTimeout,
   afterReceiving: (run) => run(),
   fetch: (url, init) => (globalThis as unknown as BrowserGlobals).fetch(url, init),
+  choosesEncoding: () =>
+    new Request('http://localhost', { headers: NOT_COMPRESSED }).headers.has('Accept-Encoding'),
   openSocket: openGlobalSocket,
   sendsHeaders: false,
   openWorker(url) {

@@ -4,7 +4,14 @@ import { PING_TYPE } from '../../wire/stream.js';
 import { type Credentials, type Login, tokenLogin } from './credentials.js';
 import { Liveness, type Schedule } from './liveness.js';
 import { openGlobalSocket, scheduleTimeout } from './platform.js';
-import { type ConnectFailure, type ErrorEventLike, failureOf, RefusedConnection } from './refusal.js';
+import {
+  type ConnectFailure,
+  type ErrorEventLike,
+  failureOf,
+  MESSAGE_BYTES_MAX,
+  MESSAGE_TOO_LONG,
+  RefusedConnection,
+} from './refusal.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
 
 /** The options of a WebSocket that reconnects after a loss. */
@@ -197,7 +204,9 @@ export class ReconnectingSocket {
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
       this.#liveness.received();
-      if (typeof data === 'string') this.#events.onText(data);
+      if (typeof data !== 'string') return;
+      if (data.length > MESSAGE_BYTES_MAX) this.#giveUp(MESSAGE_TOO_LONG);
+      else this.#events.onText(data);
     };
     // The first error is the cause of the later errors.
     socket.onerror = (event: ErrorEventLike) => {

@@ -1,4 +1,5 @@
 import { serviceWords } from '../../wire/foreign_text.js';
+import { parseForeignJson } from '../verify/foreign_json.js';
 import type { FetchResponse } from './platform.js';
 
 /** The error for a connection, or for credentials, that the service refused. The message is the service's reason. */
@@ -37,8 +38,18 @@ export interface ErrorEventLike {
 /** The message of the package `ws` about a refused upgrade. */
 const REFUSED = /server response: (\d{3})/;
 
+/**
+ * The largest accepted message of a socket: a payload of 65,535 assets has 4 MiB. The package `ws` refuses a longer message. A browser's
+ * socket has no such bound, so the client measures the characters of each message.
+ */
+export const MESSAGE_BYTES_MAX = 8 * 1024 ** 2;
+export const MESSAGE_TOO_LONG = `a message has more than ${MESSAGE_BYTES_MAX} bytes`;
+/** The code of the package `ws` for a message that is too long. */
+const TOO_LONG_CODE = 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+
 /** Reads the error of a socket. */
 export function failureOf({ message, error }: ErrorEventLike): ConnectFailure {
+  if (error?.code === TOO_LONG_CODE) return { reason: MESSAGE_TOO_LONG, status: undefined };
   const reason = message || error?.code || 'the connection failed';
   if (error instanceof RefusedConnection) return { reason, status: error.status };
   const status = REFUSED.exec(reason)?.[1];
@@ -48,7 +59,7 @@ export function failureOf({ message, error }: ErrorEventLike): ConnectFailure {
 /** Returns the `error` of an error response's body as the service's words, if present. */
 export function errorOf(text: string): string | undefined {
   try {
-    const { error } = JSON.parse(text) as { error?: unknown };
+    const error = (parseForeignJson(text) as { error?: unknown } | null)?.error;
     return typeof error === 'string' ? serviceWords(error) : undefined;
   } catch {
     return undefined;

@@ -1,13 +1,15 @@
 import { STREAM_TICKET_PATH } from '../../wire/stream_paths.js';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/stream_ticket.js';
+import { parseForeignJson } from '../verify/foreign_json.js';
+import { FormReader } from '../verify/form_reader.js';
+import { ForeignFault } from './answer_limit.js';
+import { type BoundedAnswer, boundedFetch } from './bounded_fetch.js';
 import { authorization, type Login } from './credentials.js';
 import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
-import type { AbortSignalLike, FetchResponse, Platform } from './platform.js';
+import type { AbortSignalLike, Platform } from './platform.js';
 import { errorOf, RefusedConnection, retryAfterMsOf } from './refusal.js';
 import type { TokenSource } from './token_source.js';
 
-/** The time after which an answer counts as missing. */
-const ANSWER_DELAY_MS_MAX = 10_000;
 const UNAUTHORIZED = 401;
 
 /** The REST API of a service, and the login of its WebSockets. */
@@ -43,35 +45,47 @@ export class RestService {
 
   /**
    * Gets a path with its query. If the service refuses the token, the function tries once more with a new token.
+   * @param bytesMax the largest answer. Default: 16 MiB
    * @returns the text of the answer's body.
-   * @throws RefusedError for a status of 4xx, UnreachableError for any other status except 200, and without an answer.
+   * @throws RefusedError for a status of 4xx, UnreachableError for any other status except 200, and without an answer. ProtocolError
+   * for a redirect, and for an answer that is too long.
    */
-  async get(path: string): Promise<string> {
-    const answer = await this.ask(path, (response) => response.text());
-    if (answer.status === 200) return answer.body;
+  async get(path: string, bytesMax?: number): Promise<string> {
+    const answer = await this.ask(path, (open) => open.wholeText(bytesMax));
+    if (answer.body !== undefined) return answer.body;
     throw this.refusal(path, answer);
+  }
+
+  /** Gets a path like {@link get}, and reads its JSON. @throws ProtocolError that names the first field of another form */
+  async getForm<T>(path: string, read: (answer: FormReader) => T): Promise<T> {
+    const text = await this.get(path);
+    try {
+      return read(new FormReader(parseForeignJson(text), ''));
+    } catch (error) {
+      throw new ProtocolError(this.url, `${bare(path)}: ${(error as Error).message}`);
+    }
   }
 
   /**
    * Asks for a path like {@link get}, and returns an answer of any status.
-   * @param read reads the body, now or later; `waiting` limits each wait for more of the body
+   * @param read reads the body of an answer with status 200, now or later
+   * @param takesCompressed true for lines, whose number has no bound. Default: a compressed answer is an error
    */
-  async ask<Body>(path: string, read: BodyReader<Body>, mayRenew = true): Promise<RestAnswer<Body>> {
+  async ask<Body>(path: string, read: BodyReader<Body>, takesCompressed = false): Promise<RestAnswer<Body>> {
     const token = await this.#tokens.token();
-    const answer = await this.#fetch(path, token, read);
-    if (answer.status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token))
-      return this.ask(path, read, false);
-    return answer;
+    const answer = await this.#fetch(path, token, read, takesCompressed);
+    if (answer.status !== UNAUTHORIZED || !this.#tokens.refuse(token)) return answer;
+    return this.#fetch(path, await this.#tokens.token(), read, takesCompressed);
   }
 
   /** Returns the error of an answer with a status other than 200. */
   refusal(
     path: string,
-    { status, body, retryAfterMs }: Omit<RestAnswer<string>, 'link'>,
+    { status, refusal, retryAfterMs }: Omit<RestAnswer<unknown>, 'link' | 'body'>,
   ): RefusedError | UnreachableError {
-    const reason = errorOf(body) ?? `HTTP ${status}`;
+    const reason = errorOf(refusal) ?? `HTTP ${status}`;
     if (status < 400 || status >= 500) return new UnreachableError(this.url, reason, bare(path));
-    const keptFrom = /"kept_from":(\d{1,19})\}$/.exec(body)?.[1];
+    const keptFrom = /"kept_from":(\d{1,19})\}$/.exec(refusal)?.[1];
     return new RefusedError(
       this.url,
       status,
@@ -82,14 +96,10 @@ export class RestService {
     );
   }
 
-  /** Gets a path like {@link get}, and returns the `data` of the answer. The numbers of this answer fit a double. */
-  async getData(path: string): Promise<unknown> {
-    const text = await this.get(path);
-    try {
-      return (JSON.parse(text) as { data: unknown }).data;
-    } catch {
-      throw new ProtocolError(this.url, `${path} is not answered with JSON`);
-    }
+  /** Returns the error of a missing answer, or of an answer that exceeds a bound. */
+  errorOf(path: string, fault: ForeignFault): ProtocolError | UnreachableError {
+    if (fault.kind === 'missing') return new UnreachableError(this.url, fault.message, bare(path));
+    return new ProtocolError(this.url, `${bare(path)}: ${fault.message}`);
   }
 
   /**
@@ -117,52 +127,46 @@ export class RestService {
   }
 
   async #ticketProtocols(): Promise<readonly string[]> {
-    const data = await this.getData(STREAM_TICKET_PATH);
-    return [STREAM_PROTOCOL, TICKET_PREFIX + (data as { ticket: string }).ticket];
+    const ticket = await this.getForm(STREAM_TICKET_PATH, (answer) => answer.child('data').text('ticket'));
+    return [STREAM_PROTOCOL, TICKET_PREFIX + ticket];
   }
 
   async #fetch<Body>(
     path: string,
     token: string | undefined,
     read: BodyReader<Body>,
+    takesCompressed: boolean,
   ): Promise<RestAnswer<Body>> {
-    const abort = new AbortController();
-    const stop = () => abort.abort();
-    if (this.#end?.aborted) stop();
-    this.#end?.addEventListener('abort', stop);
-    const waiting = () => this.#platform.schedule(stop, ANSWER_DELAY_MS_MAX);
-    const cancel = waiting();
+    const url = this.url + path;
+    const headers = authorization(token);
     try {
-      const response = await this.#platform.fetch(this.url + path, {
-        headers: authorization(token),
-        credentials: 'omit',
-        signal: abort.signal as never,
-      });
-      return {
-        status: response.status,
-        body: await read(response, waiting),
-        link: response.headers.get('link') ?? undefined,
-        retryAfterMs: retryAfterMsOf(response),
+      const open = await boundedFetch({ url, headers, takesCompressed, signal: this.#end }, this.#platform);
+      const { status } = open;
+      const isRead = status === 200;
+      const answer = {
+        status,
+        body: isRead ? await read(open) : undefined,
+        refusal: isRead ? '' : await open.refusalText(),
+        link: open.headers.get('link') ?? undefined,
+        retryAfterMs: retryAfterMsOf(open),
       };
-    } catch (error) {
-      const { message, cause } = error as Error & { cause?: Error };
-      const late = `no answer within ${ANSWER_DELAY_MS_MAX} ms`;
-      const reason = abort.signal.aborted ? late : cause?.message || message;
-      throw new UnreachableError(this.url, reason, bare(path));
-    } finally {
-      cancel();
       // The first answer cancels the other requests, but not the read of this body.
-      this.#end?.removeEventListener('abort', stop);
+      open.detach();
+      return answer;
+    } catch (error) {
+      throw error instanceof ForeignFault ? this.errorOf(path, error) : error;
     }
   }
 }
 
-/** @param waiting called before each wait for the body; returns the function to call after the wait */
-type BodyReader<Body> = (response: FetchResponse, waiting: () => () => void) => Promise<Body>;
+type BodyReader<Body> = (open: BoundedAnswer) => Promise<Body>;
 
 export interface RestAnswer<Body> {
   readonly status: number;
-  readonly body: Body;
+  /** The body; `undefined` for a status other than 200. */
+  readonly body: Body | undefined;
+  /** The beginning of the body of an answer with a status other than 200. */
+  readonly refusal: string;
   /** The header `Link`. */
   readonly link: string | undefined;
   readonly retryAfterMs: number | undefined;

@@ -26,8 +26,8 @@ export interface SocketLike {
 }
 
 /**
- * A function that opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols,
- * { headers })`.
+ * A function that opens a WebSocket with request headers. With `ws`: `(url, headers, protocols) => new WebSocket(url, protocols, { headers,
+ * perMessageDeflate: false, maxPayload: 8 * 1024 ** 2 })`.
  * @param protocols subprotocols; empty if the login is a header
  */
 export type OpenConnection = (

@@ -18,7 +18,8 @@ const payload = await new Promise<string>((resolve) => {
     url: TICKSEAL_URL.replace('http', 'ws'),
     token: TICKSEAL_TOKEN,
     messageType: 'signed_ecdsa',
-    openSocket: (url, headers) => new WebSocket(url, { headers }),
+    openSocket: (url, headers) =>
+      new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: 2 ** 23 }),
     onFrame(frame) {
       if ('payload' in frame) void subscriber.close().then(() => resolve(frame.payload.slice(2)));
     },

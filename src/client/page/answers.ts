@@ -1,3 +1,4 @@
+import { parseForeignJson } from '../verify/foreign_json.js';
 import type { NodesAnswer } from './node_log.js';
 
 // Readers of the service's JSON answers. For an answer of another shape they throw an error that names the answer.
@@ -18,7 +19,7 @@ type AnswerFields = Readonly<Record<string, unknown>>;
 
 /** Reads the candles of `/udf/history`. @throws Error with the service's own reason after a refusal. */
 export function readCandles(text: string): CandleAnswer {
-  const fields = objectOf(JSON.parse(text), 'history');
+  const fields = objectOf(parseForeignJson(text), 'history');
   if (fields['s'] === 'no_data') return NO_CANDLES;
   if (fields['s'] !== 'ok') throw new Error(String(fields['errmsg'] ?? 'the history has no status'));
   return columnsOf(fields);
@@ -26,7 +27,7 @@ export function readCandles(text: string): CandleAnswer {
 
 /** Reads the candles of `/v1/candles` by symbol. */
 export function readCandlesBySymbol(text: string): ReadonlyMap<string, CandleAnswer> {
-  const data = objectOf(objectOf(JSON.parse(text), 'candles')['data'], 'candles');
+  const data = objectOf(objectOf(parseForeignJson(text), 'candles')['data'], 'candles');
   return new Map(
     Object.entries(data).map(([symbol, columns]) => [symbol, columnsOf(objectOf(columns, 'candles'))]),
   );
@@ -49,7 +50,7 @@ export interface DayPrices {
 
 /** Reads from `/udf/quotes` the price from which each symbol's change counts, and its last price. */
 export function readBasePrices(text: string): ReadonlyMap<string, DayPrices> {
-  const { d } = objectOf(JSON.parse(text), 'quotes');
+  const { d } = objectOf(parseForeignJson(text), 'quotes');
   const bases = new Map<string, DayPrices>();
   for (const { n, s, v } of listOf(d, 'quotes')) {
     const { prev_close_price: base, lp: last } = (s === 'ok' ? v : {}) as AnswerFields;
@@ -61,7 +62,7 @@ export function readBasePrices(text: string): ReadonlyMap<string, DayPrices> {
 
 /** Reads the definition of each algorithm. */
 export function readAlgorithms(text: string): ReadonlyMap<string, string> {
-  const { data } = objectOf(JSON.parse(text), 'algorithms');
+  const { data } = objectOf(parseForeignJson(text), 'algorithms');
   return new Map(
     listOf(data, 'algorithms').map(({ type, definition }) => [String(type), String(definition)]),
   );
@@ -69,7 +70,7 @@ export function readAlgorithms(text: string): ReadonlyMap<string, string> {
 
 /** Reads the nodes from `/v1/nodes`. */
 export function readNodes(text: string): NodesAnswer {
-  const { self, nodes } = objectOf(objectOf(JSON.parse(text), 'nodes')['data'], 'nodes');
+  const { self, nodes } = objectOf(objectOf(parseForeignJson(text), 'nodes')['data'], 'nodes');
   return {
     self: Number(self),
     nodes: listOf(nodes, 'nodes').map(({ node, name, role }) => ({

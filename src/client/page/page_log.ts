@@ -10,6 +10,7 @@ import { REST_PATHS } from '../../wire/paths.js';
 import { RefusedError } from '../connect/errors.js';
 import { readAggregate } from '../verify/aggregate_form.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
+import { parseForeignJson } from '../verify/foreign_json.js';
 import { type PriceToFind, placeOfAggregate, recordOfPrice, verifyLogged } from '../verify/logged_price.js';
 import { searchLog } from '../verify/search_log.js';
 import type { ReadLogFile } from '../verify/served_log.js';
@@ -177,7 +178,7 @@ export class PageLog {
 
 /** Reads the log's policy from `/v1/signers`; `undefined` for a service without a log. @throws Error for another form */
 function readServedPolicy(text: string): ServedPolicy | undefined {
-  const { log } = JSON.parse(text) as { log?: { policy?: unknown; max_delay?: unknown } | null };
+  const { log } = parseForeignJson(text) as { log?: { policy?: unknown; max_delay?: unknown } | null };
   if (log === undefined || log === null) return undefined;
   if (typeof log.policy !== 'string') throw new TlogError('the log names no policy');
   const delayS = Number(log.max_delay);

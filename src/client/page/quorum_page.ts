@@ -1,5 +1,5 @@
 import { RefusedError } from '../connect/errors.js';
-import { BROWSER, type Fetch } from '../connect/platform.js';
+import { BROWSER } from '../connect/platform.js';
 import { StreamClient } from '../prices/stream_client.js';
 import {
   clientsOf,
@@ -127,10 +127,6 @@ function showProblem(root: HTMLElement, text: string): void {
   );
 }
 
-/** A request with a token must not follow a redirect to another address. */
-const fetchWithoutRedirect: Fetch = (url, init) =>
-  BROWSER.fetch(url, { ...init, redirect: 'error' } as typeof init);
-
 /** Makes clients that only stream: the bundle of the page then has no other part of the client. */
 function streamClients(options: QuorumClientOptions): readonly OperatorClient[] {
   return clientsOf(options, (one) => new StreamClient(one, BROWSER));
@@ -150,7 +146,7 @@ class QuorumPage {
 
   /** @throws TypeError or RangeError when the operators exclude each other */
   constructor(root: HTMLElement, quorum: LinkQuorum) {
-    const options = { quorum, worker: byId<HTMLLinkElement>('worker').href, fetch: fetchWithoutRedirect };
+    const options = { quorum, worker: byId<HTMLLinkElement>('worker').href };
     const rules = rulesOf(options);
     const { operators } = quorum;
     this.#threshold = rules.threshold;

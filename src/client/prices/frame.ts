@@ -9,6 +9,7 @@ import {
   type RequestType,
   TAXONOMY_TYPE,
 } from '../../wire/stream.js';
+import { parseForeignJson } from '../verify/foreign_json.js';
 
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
@@ -106,7 +107,7 @@ const QUALITY_TIMES = /((?<!\\)"(?:newest_input_age_ns|signed_at)":\s*)(-?\d+)(?
 export function parseFrame(text: string): Message | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text.replace(TIMESTAMP, '"ts":"$1"'));
+    value = parseForeignJson(text.replace(TIMESTAMP, '"ts":"$1"'));
   } catch {
     return undefined;
   }
@@ -148,7 +149,7 @@ function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedF
 
 /** Returns the assets of a frame with the times of their qualities as texts. */
 function exactAssets(text: string): unknown {
-  return (JSON.parse(text.replace(QUALITY_TIMES, '$1"$2"')) as { readonly a?: unknown }).a;
+  return (parseForeignJson(text.replace(QUALITY_TIMES, '$1"$2"')) as { readonly a?: unknown }).a;
 }
 
 interface FramePair {

@@ -7,6 +7,7 @@ import { changedOrigin } from '../verify/changed_origin.js';
 import { CheckpointHistory } from '../verify/checkpoint_history.js';
 import { signersOf } from '../verify/checks.js';
 import { formatEvidence } from '../verify/evidence_file.js';
+import { parseForeignJson } from '../verify/foreign_json.js';
 import { type LogAnswer, searchLog } from '../verify/search_log.js';
 import type { ClientContext } from './client_context.js';
 import { logOf } from './log_of_service.js';
@@ -178,7 +179,9 @@ export class LogLookup {
 /** Reads the delay that a service promises. */
 async function promisedMsOf(service: RestService): Promise<number> {
   try {
-    const { log } = JSON.parse(await service.get(REST_PATHS.signers)) as { log?: { max_delay?: unknown } };
+    const { log } = parseForeignJson(await service.get(REST_PATHS.signers)) as {
+      log?: { max_delay?: unknown };
+    };
     const delayMs = Number(log?.max_delay) * 1_000;
     return delayMs > 0 ? Math.min(delayMs, PROMISE_MS_MAX) : PROMISE_MS_DEFAULT;
   } catch {

@@ -8,12 +8,15 @@ import { REST_PATHS } from '../../wire/paths.js';
 import { type PriceQuality, qualityOf } from '../../wire/price_quality.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import type { SignatureType } from '../../wire/signatures.js';
+import { ANSWER_BYTES_MAX } from '../connect/bounded_fetch.js';
 import { ProtocolError, UnverifiedError } from '../connect/errors.js';
-import type { RestService } from '../connect/rest_service.js';
+import { bare, type RestService } from '../connect/rest_service.js';
 import { readAggregate } from '../verify/aggregate_form.js';
 import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
 import type { RecoverAddress } from '../verify/evm_signatures.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
+import { foreignJsonFault } from '../verify/foreign_json.js';
+import { FormError } from '../verify/form_reader.js';
 import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { bySymbol, requireSymbol, requireSymbols } from './symbol_table.js';
 import { type MarketStatusName, Tick } from './tick.js';
@@ -86,6 +89,10 @@ export interface AggregateTrust {
   readonly recover?: RecoverAddress | undefined;
 }
 
+/** The bounds of an aggregate in an answer. An aggregate with a hundred inputs has a tenth of these bytes and values. */
+const AGGREGATE_BYTES_MAX = 1_048_576;
+const AGGREGATE_VALUES_MAX = 16_384;
+
 /** Reads the newest aggregates: see `Client.latest`. */
 export function latest(
   service: RestService,
@@ -93,7 +100,7 @@ export function latest(
   query: AssetQuery,
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
-  return aggregates(service, pathOf(REST_PATHS.latest, assetParameters(symbols, query)), trust);
+  return aggregates(service, symbols, pathOf(REST_PATHS.latest, assetParameters(symbols, query)), trust);
 }
 
 /** Reads earlier aggregates: see `Client.recent`. */
@@ -106,7 +113,7 @@ export function recent(
 ): Promise<Record<string, AggregatePrice>> {
   const parameters = { timestamp: String(second), ...assetParameters(symbols, query) };
   const isLater = (ns: bigint) => ns / NS_PER_SECOND > second;
-  return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust, 'required', isLater);
+  return aggregates(service, symbols, pathOf(REST_PATHS.recent, parameters), trust, 'required', isLater);
 }
 
 /** @throws TypeError when a time is no bigint: a number loses the last digits of nanoseconds */
@@ -124,7 +131,8 @@ export function at(
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
   const parameters = { timestamp: String(timestampNs), ...assetParameters(symbols, query) };
-  return aggregates(service, pathOf(REST_PATHS.at, parameters), trust, 'optional', (ns) => ns > timestampNs);
+  const isLater = (ns: bigint) => ns > timestampNs;
+  return aggregates(service, symbols, pathOf(REST_PATHS.at, parameters), trust, 'optional', isLater);
 }
 
 /** Checks an aggregate of the past. The inputs of the aggregate may be absent. @throws UnverifiedError when a check fails */
@@ -148,14 +156,13 @@ export async function candles(service: RestService, symbol: string, query: Candl
     to: String(to),
     signature_type: signatureType,
   };
-  const data = (await service.getData(pathOf(REST_PATHS.history, parameters))) as CandleArrays;
-  return data.t.map((time, i) => ({
-    time,
-    open: data.o[i]!,
-    high: data.h[i]!,
-    low: data.l[i]!,
-    close: data.c[i]!,
-  }));
+  return service.getForm(pathOf(REST_PATHS.history, parameters), (answer) => {
+    const data = answer.child('data');
+    const [t, o, h, l, c] = (['t', 'o', 'h', 'l', 'c'] as const).map((name) => data.numbers(name));
+    if ([o, h, l, c].some((column) => column!.length !== t!.length))
+      throw new FormError('the columns of the candles differ in length');
+    return t!.map((time, i) => ({ time, open: o![i]!, high: h![i]!, low: l![i]!, close: c![i]! }));
+  });
 }
 
 /** Reads a market's status: see `Client.marketStatus`. */
@@ -166,32 +173,37 @@ export async function marketStatus(
 ): Promise<MarketHours> {
   requireSymbol(symbol);
   const path = pathOf(REST_PATHS.marketStatus, { asset_id: symbol, signature_type: signatureType });
-  const data = (await service.getData(path)) as Record<string, { readonly price: string } | undefined>;
-  const numberOf = (suffix: string) => Number(data[symbol + suffix]?.price);
-  const nameOf = (code: number) => {
-    const name = MARKET_STATUS_NAMES[code as MarketStatus];
-    if (name === undefined) throw new ProtocolError(service.url, `${code} is not a market status`);
-    return name;
-  };
-  return {
-    status: nameOf(numberOf(MARKET_STATUS_SUFFIXES.current)),
-    next: nameOf(numberOf(MARKET_STATUS_SUFFIXES.next)),
-    changesAt: numberOf(MARKET_STATUS_SUFFIXES.change),
-  };
+  return service.getForm(path, (answer) => {
+    const data = answer.child('data');
+    const numberOf = (suffix: string) => Number(data.child(symbol + suffix).text('price'));
+    const nameOf = (suffix: string) => {
+      const name = MARKET_STATUS_NAMES[numberOf(suffix) as MarketStatus];
+      if (name === undefined) throw new FormError(`data.${symbol}${suffix} is not a market status`);
+      return name;
+    };
+    return {
+      status: nameOf(MARKET_STATUS_SUFFIXES.current),
+      next: nameOf(MARKET_STATUS_SUFFIXES.next),
+      changesAt: numberOf(MARKET_STATUS_SUFFIXES.change),
+    };
+  });
 }
 
 /** @param isLater returns true for an aggregate that was signed after the requested time, and so was not in force then */
 async function aggregates(
   service: RestService,
+  symbols: readonly string[],
   path: string,
   trust: AggregateTrust,
   inputs: 'required' | 'optional' = 'required',
   isLater?: (signedAtNs: bigint) => boolean,
 ): Promise<Record<string, AggregatePrice>> {
-  const text = await service.get(path);
+  const text = await service.get(path, Math.min(ANSWER_BYTES_MAX, symbols.length * AGGREGATE_BYTES_MAX));
+  const fault = foreignJsonFault(text, symbols.length * AGGREGATE_VALUES_MAX);
+  if (fault !== undefined) throw new ProtocolError(service.url, `${bare(path)}: ${fault}`);
   const body = parseExactJson(text) as { readonly data?: Readonly<Record<string, object>> } | undefined;
   if (typeof body?.data !== 'object' || body.data === null)
-    throw new ProtocolError(service.url, 'the answer has no data');
+    throw new ProtocolError(service.url, `${bare(path)}: the answer has no data`);
   const prices = Object.entries(body.data).map(([symbol, aggregate]) => {
     const price = priceOf(service, symbol, aggregate, trust, inputs);
     if (!isLater?.(price.timestampNs)) return [symbol, price] as const;
@@ -242,12 +254,4 @@ export function pathOf(path: string, parameters: Readonly<Record<string, string 
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);
   return `${path}?${query.join('&')}`;
-}
-
-interface CandleArrays {
-  readonly t: readonly number[];
-  readonly o: readonly number[];
-  readonly h: readonly number[];
-  readonly l: readonly number[];
-  readonly c: readonly number[];
 }

@@ -5,7 +5,7 @@ import type { RestService } from '../connect/rest_service.js';
 import type { ClientContext } from './client_context.js';
 import { KeptPrices } from './kept_prices.js';
 import { type AggregatePrice, type AssetQuery, pathOf, requireNs } from './market_data.js';
-import { nextOf, RangeAttempts } from './range_attempts.js';
+import { RangeAttempts, RangePages } from './range_attempts.js';
 
 /** The wanted part of an asset's past. */
 export interface RangeQuery extends AssetQuery {
@@ -54,8 +54,11 @@ export async function* priceRange(
   const kept = new KeptPrices(context, symbol);
   let { from } = query;
   const attempts = new RangeAttempts();
+  const pages = new RangePages();
   let turnEndMs = platform.steadyMs() + TURN_MS;
   while (from < to) {
+    const askedNs = from;
+    let rows = 0;
     const path = pathOf(REST_PATHS.range, {
       asset: symbol,
       from: String(from),
@@ -75,6 +78,7 @@ export async function* priceRange(
           throw new ProtocolError(service.url, `a price of ${timestampNs} is not in its place in the range`);
         // An interval has one row, also when a later answer repeats it.
         from = timestampNs - (timestampNs % everyNs) + everyNs;
+        rows += 1;
         attempts.advanced();
         if (isSampled) context.sample?.received(price);
         yield price;
@@ -82,7 +86,7 @@ export async function* priceRange(
         await pause(0);
         turnEndMs = platform.steadyMs() + TURN_MS;
       }
-      const next = nextOf(service.url, link);
+      const next = pages.next(service.url, path, link, askedNs, rows);
       if (next === undefined) return;
       if (next > from) from = next;
     } catch (error) {

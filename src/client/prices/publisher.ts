@@ -7,6 +7,7 @@ import type { Schedule } from '../connect/liveness.js';
 import { scheduleTimeout } from '../connect/platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
 import { type PriceUpdate, publishMessage } from '../sign/sign_price.js';
+import { parseForeignJson } from '../verify/foreign_json.js';
 import { bySymbol } from './symbol_table.js';
 
 /** The options of a publisher of prices that are already signed. */
@@ -204,7 +205,7 @@ function reasonsOf(rejected: unknown): Record<string, string> {
 function parseReply(text: string): Reply | undefined {
   let value: Record<string, unknown> | null;
   try {
-    value = JSON.parse(text);
+    value = parseForeignJson(text) as Record<string, unknown> | null;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { ASSETS_PATH } from '../../wire/stream_paths.js';
 import type { Platform } from '../connect/platform.js';
+import type { FormReader } from '../verify/form_reader.js';
 import { ClientContext, type ClientEvents, type ClientOptions } from './client_context.js';
 import { PriceStream, type StreamOptions } from './price_stream.js';
 import { fetchTaxonomy, type Taxonomy } from './taxonomy.js';
@@ -52,7 +53,8 @@ export class StreamClient {
    * unreadable answer
    */
   async assets(): Promise<string[]> {
-    return (await this.context.requests.ask((service) => service.getData(ASSETS_PATH))) as string[];
+    const texts = (answer: FormReader) => answer.texts('data');
+    return [...(await this.context.requests.ask((service) => service.getForm(ASSETS_PATH, texts)))];
   }
 
   /**

@@ -1,7 +1,7 @@
-import type { SignatureType } from '../../wire/signatures.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { TAXONOMY_PATH } from '../../wire/stream_paths.js';
-import { ProtocolError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
+import type { FormReader } from '../verify/form_reader.js';
 
 /** The assets and signers of a service, from `/v1/taxonomy`. */
 export interface Taxonomy {
@@ -52,28 +52,39 @@ export interface TaxonomyAsset {
 
 /** Reads the taxonomy of a service. @throws the errors of {@link RestService.get}, and ProtocolError for an answer of another form. */
 export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
-  const data = (await rest.getData(TAXONOMY_PATH)) as TaxonomyData;
-  if (!Number.isInteger(data?.taxonomy_id) || !Array.isArray(data.assets))
-    throw new ProtocolError(rest.url, 'the taxonomy has no taxonomy_id and assets');
+  return rest.getForm(TAXONOMY_PATH, (answer) => {
+    const data = answer.child('data');
+    return {
+      taxonomyId: data.integer('taxonomy_id'),
+      oracleId: data.optionalText('oracle_id'),
+      signers: (data.has('signers') ? data.children('signers') : []).map(signerOf),
+      assets: data.children('assets').map(assetOf),
+      simulation: data.optionalTruth('simulation') ?? false,
+    };
+  });
+}
+
+function signerOf(fields: FormReader): ServiceSigner {
   return {
-    taxonomyId: data.taxonomy_id,
-    oracleId: data.oracle_id,
-    signers: (data.signers ?? []).map(({ address, signature_type, role }) => ({
-      address,
-      signatureType: signature_type,
-      role,
-    })),
-    assets: data.assets.map((asset) => ({
-      id: asset.asset_id,
-      symbol: asset.name,
-      signatureType: asset.signature_type,
-      aggregation: asset.aggregation,
-      calendar: asset.calendar,
-      ...(asset.full_name !== undefined && { fullName: asset.full_name }),
-      ...(asset.class !== undefined && { assetClass: asset.class }),
-      ...(asset.simulation !== undefined && { simulation: asset.simulation }),
-    })),
-    simulation: data.simulation ?? false,
+    address: fields.text('address'),
+    signatureType: fields.oneOf('signature_type', SIGNATURE_TYPES),
+    // A later service may have other roles.
+    role: fields.text('role') as ServiceSigner['role'],
+  };
+}
+
+function assetOf(fields: FormReader): TaxonomyAsset {
+  const [fullName, assetClass] = [fields.optionalText('full_name'), fields.optionalText('class')];
+  const simulation = fields.optionalTruth('simulation');
+  return {
+    id: fields.integer('asset_id'),
+    symbol: fields.text('name'),
+    signatureType: fields.oneOf('signature_type', SIGNATURE_TYPES),
+    aggregation: fields.optionalText('aggregation') ?? '',
+    calendar: fields.optionalText('calendar') ?? '',
+    ...(fullName !== undefined && { fullName }),
+    ...(assetClass !== undefined && { assetClass }),
+    ...(simulation !== undefined && { simulation }),
   };
 }
 
@@ -92,25 +103,4 @@ export function idsBySymbol(taxonomy: Taxonomy, type?: StreamedType): ReadonlyMa
     if (signatureType === 'evm' || !ids.has(symbol)) ids.set(symbol, id);
   }
   return ids;
-}
-
-interface TaxonomyData {
-  readonly taxonomy_id: number;
-  readonly oracle_id?: string;
-  readonly simulation?: boolean;
-  readonly signers?: readonly {
-    readonly address: string;
-    readonly signature_type: SignatureType;
-    readonly role: 'aggregate' | 'stream';
-  }[];
-  readonly assets: readonly {
-    readonly asset_id: number;
-    readonly name: string;
-    readonly signature_type: SignatureType;
-    readonly aggregation: string;
-    readonly calendar: string;
-    readonly full_name?: string;
-    readonly class?: string;
-    readonly simulation?: boolean;
-  }[];
 }

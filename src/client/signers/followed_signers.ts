@@ -5,14 +5,11 @@ import {
   followChain,
   keysAt,
 } from '../../model/announcement_chain.js';
-import {
-  type AbortSignalLike,
-  BROWSER,
-  type Fetch,
-  type FetchResponse,
-  scheduleTimeout,
-} from '../connect/platform.js';
-import { retryAfterMsOf, TOO_MANY_REQUESTS } from '../connect/refusal.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { isRateLimited } from '../connect/errors.js';
+import { BROWSER, type Fetch, scheduleTimeout } from '../connect/platform.js';
+import { RestService } from '../connect/rest_service.js';
+import { TokenSource } from '../connect/token_source.js';
 import { CHAIN_CRYPTO } from '../verify/chain_crypto.js';
 
 /** The options of {@link followSigners}: the services, and the pinned root or keys at the start of the chain. */
@@ -45,16 +42,14 @@ export interface FollowOptions {
 const URLS_MAX = 8;
 const REFRESH_MS_DEFAULT = 30_000;
 const REFRESH_MS_MIN = 1_000;
-/** The time limit of one reading, including its repeated attempts. */
-const ANSWER_MS_MAX = 10_000;
+/** The time limit of the waits in one reading. */
+const WAITS_MS_MAX = 10_000;
 /**
  * The number of attempts in one reading while the service limits the rate, and the wait before a further attempt if the service sent no
  * `Retry-After`.
  */
 const ATTEMPTS_MAX = 4;
 const ATTEMPT_DELAY_MS = 1_000;
-/** The largest accepted answer, in characters: 64 announcements of 64 keys each, and the list of all nodes. */
-const ANSWER_CHARACTERS_MAX = 2_000_000;
 /** The largest number of announcements whose first reading is remembered. */
 const SEEN_MAX = 256;
 const NS_PER_S = 1_000_000_000n;
@@ -188,37 +183,20 @@ export class AnnouncedSigners {
     return seenS;
   }
 
-  async #read(url: string): Promise<readonly string[]> {
-    const base = url.replace(/^ws/, 'http').replace(/\/+$/, '');
-    const abort = new AbortController();
-    const cancel = scheduleTimeout(() => abort.abort(), ANSWER_MS_MAX);
-    try {
-      const answer = await this.#ask(`${base}/v1/signers`, abort.signal as never);
-      const text = await answer.text();
-      if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
-      if (text.length > ANSWER_CHARACTERS_MAX) throw new Error('the answer is too long');
-      const { announcements } = JSON.parse(text) as { announcements?: unknown };
-      if (!Array.isArray(announcements) || announcements.some((one) => typeof one !== 'string'))
-        throw new Error('the answer has no announcements');
-      return announcements as string[];
-    } catch (error) {
-      throw new Error(`${base}: ${(error as Error).message}`);
-    } finally {
-      cancel();
-    }
-  }
-
   /** Requests the announcements, and again after the service's `Retry-After` while the service limits the rate. */
-  async #ask(url: string, signal: AbortSignalLike): Promise<FetchResponse> {
-    const send = this.#options.fetch ?? BROWSER.fetch;
-    for (let attempt = 1; ; attempt++) {
-      const answer = await send(url, { headers: {}, credentials: 'omit', signal: signal as never });
-      if (answer.status !== TOO_MANY_REQUESTS || attempt === ATTEMPTS_MAX) return answer;
-      const delayMs = retryAfterMsOf(answer) || ATTEMPT_DELAY_MS;
-      if (!(delayMs < ANSWER_MS_MAX)) return answer;
-      // An unread body would keep its connection.
-      await answer.text();
-      await new Promise<void>((resolve) => scheduleTimeout(resolve, delayMs));
+  async #read(url: string): Promise<readonly string[]> {
+    const platform = { ...BROWSER, fetch: this.#options.fetch ?? BROWSER.fetch };
+    const service = new RestService(url, platform, new TokenSource(undefined, undefined));
+    for (let attempt = 1, spentMs = 0; ; attempt++) {
+      try {
+        return await service.getForm(REST_PATHS.signers, (answer) => answer.texts('announcements'));
+      } catch (error) {
+        if (!isRateLimited(error) || attempt === ATTEMPTS_MAX) throw error;
+        const delayMs = error.retryAfterMs || ATTEMPT_DELAY_MS;
+        spentMs += delayMs;
+        if (!(spentMs < WAITS_MS_MAX)) throw error;
+        await new Promise<void>((resolve) => scheduleTimeout(resolve, delayMs));
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
-import { type Price, parsePrice } from '../../model/price.js';
-import { parseTimeNs, type TimeNs } from '../../model/time.js';
+import type { Price } from '../../model/price.js';
+import type { TimeNs } from '../../model/time.js';
 import { SERVICE_NAME_PATTERN, signedPriceField } from '../../wire/service_name.js';
 import {
   AGGREGATION_TYPES,
@@ -7,7 +7,7 @@ import {
   SIGNATURE_TYPES,
   type SignatureType,
 } from '../../wire/signatures.js';
-import { parseHexInteger } from './bytes.js';
+import { FormReader } from './form_reader.js';
 
 /** A signature and its declared values, converted to numbers. */
 export interface SignedForm {
@@ -47,12 +47,6 @@ export interface AggregateForm {
   /** The inputs; `undefined` when the service has removed the inputs. */
   readonly publishers: readonly PublisherForm[] | undefined;
 }
-
-/** The recovery bits by their text. Ethereum writes 27 or 28, and plain ECDSA writes 0 or 1. */
-const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28': 1 };
-
-/** The error for a field of an aggregate that is missing, or whose form differs from `/docs`. */
-export class FormError extends Error {}
 
 /** The pattern of the field with the service's signature. The operator chooses the name, such as `acme_signed_price`. */
 const SERVICE_FIELD = new RegExp(`^${signedPriceField(SERVICE_NAME_PATTERN)}$`);
@@ -114,86 +108,4 @@ function readSigned(fields: FormReader, keyName: string, signatureType: Signatur
     s: signature.hex('s'),
     recovery: signatureType === 'evm' ? signature.recovery('v') : 0,
   };
-}
-
-/** An object of unknown shape together with its place. An error can therefore name the whole path. */
-class FormReader {
-  readonly #values: Readonly<Record<string, unknown>>;
-
-  constructor(
-    value: unknown,
-    readonly path: string,
-  ) {
-    if (typeof value !== 'object' || value === null)
-      throw new FormError(`${path || 'the value'} is not an object`);
-    this.#values = value as Record<string, unknown>;
-  }
-
-  /** Returns the name of the only field that matches. Several matches are an error, because the right field is then unknown. */
-  only(pattern: RegExp): string {
-    const [name, ...others] = Object.keys(this.#values).filter((one) => pattern.test(one));
-    if (name === undefined) throw new FormError('there is no field <service name>_signed_price');
-    if (others.length > 0) {
-      throw new FormError(
-        `${[name, ...others].join(' and ')}: which one is the service's depends on its name`,
-      );
-    }
-    return name;
-  }
-
-  has(name: string): boolean {
-    return Object.hasOwn(this.#values, name);
-  }
-
-  text(name: string): string {
-    const value = this.#values[name];
-    return typeof value === 'string' ? value : this.#fail(name, 'is not a string');
-  }
-
-  oneOf<T extends string>(name: string, allowed: readonly T[]): T {
-    const value = this.text(name);
-    return allowed.find((one) => one === value) ?? this.#fail(name, `is not one of ${allowed.join(', ')}`);
-  }
-
-  price(name: string): Price {
-    return parsePrice(this.text(name)) ?? this.#fail(name, 'is not a price');
-  }
-
-  timestamp(name: string): TimeNs {
-    const value = this.#values[name];
-    if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-      this.#fail(name, 'has lost digits in a double: pass the JSON text');
-    }
-    const isDigits = typeof value === 'bigint' || typeof value === 'number' || typeof value === 'string';
-    return (
-      (isDigits ? parseTimeNs(String(value)) : undefined) ?? this.#fail(name, 'is not a nanosecond timestamp')
-    );
-  }
-
-  /** Reads a hex integer of at most 32 bytes. The method puts `prefix` before the text of a field without `0x`. */
-  hex(name: string, prefix = ''): bigint {
-    return parseHexInteger(prefix + this.text(name)) ?? this.#fail(name, 'is not hex of at most 32 bytes');
-  }
-
-  recovery(name: string): 0 | 1 {
-    return RECOVERY[String(this.hex(name))] ?? this.#fail(name, 'is not 0x1b, 0x1c, 0x0 or 0x1');
-  }
-
-  child(name: string): FormReader {
-    return new FormReader(this.#values[name], this.#pathOf(name));
-  }
-
-  children(name: string): FormReader[] {
-    const values = this.#values[name];
-    if (!Array.isArray(values)) this.#fail(name, 'is not an array');
-    return (values as unknown[]).map((value, i) => new FormReader(value, `${this.#pathOf(name)}[${i}]`));
-  }
-
-  #pathOf(name: string): string {
-    return this.path === '' ? name : `${this.path}.${name}`;
-  }
-
-  #fail(name: string, problem: string): never {
-    throw new FormError(`${this.#pathOf(name)} ${problem}`);
-  }
 }

@@ -1,4 +1,5 @@
 import { TlogError } from '../../tlog/tlog_error.js';
+import { parseForeignJson } from './foreign_json.js';
 
 /** An entry of the log, with a proof that the checkpoint covers the entry. */
 export interface ProvenEntry {
@@ -106,7 +107,7 @@ export function formatEvidence(evidence: Evidence): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseForeignJson(text);
   } catch {
     throw new TlogError('the evidence is not JSON');
   }

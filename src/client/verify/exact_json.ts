@@ -1,3 +1,5 @@
+import { foreignJsonFault } from './foreign_json.js';
+
 /**
  * The first character of a text that represents a number while JSON is read or written. JSON text can contain this character only in
  * escaped form.
@@ -25,9 +27,10 @@ export class ExactNumber {
 /**
  * Parses JSON without losing a digit. Integers become bigints, and other numbers become objects with their text. Parsing
  * takes linear time for any text, except for integers with more than some thousand digits.
- * @returns the value, or `undefined` when `text` is not JSON
+ * @returns the value, or `undefined` when `text` is not JSON, or has more than 16 levels or 600,000 values
  */
 export function parseExactJson(text: string): unknown {
+  if (foreignJsonFault(text) !== undefined) return undefined;
   try {
     const marked = text.replace(STRINGS_AND_NUMBERS, (token: string, colon?: string) => {
       if (!token.startsWith('"')) return `"${ESCAPED_MARK}${token}"`;

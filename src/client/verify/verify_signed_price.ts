@@ -1,10 +1,11 @@
 import { foreignText } from '../../wire/foreign_text.js';
-import { FormError, type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
+import { type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
 import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
 import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
 import { eip191Digest, evmPriceHash } from './evm_messages.js';
 import { isAddress, type RecoverAddress, signatureFault } from './evm_signatures.js';
 import { parseExactJson } from './exact_json.js';
+import { FormError } from './form_reader.js';
 import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
 import { isStarkAsset, starkPriceHash } from './stark_messages.js';
 import { starkVerify } from './stark_signatures.js';

@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import type { RestService } from '../../../src/client/connect/rest_service.js';
 import { SymbolTable } from '../../../src/client/prices/symbol_table.js';
+import { FormReader } from '../../../src/client/verify/form_reader.js';
 import { FakeSchedule } from '../fake_schedule.js';
 import { taxonomyAnswer } from '../taxonomy_answer.js';
 
@@ -11,7 +12,8 @@ function tableOf(inUse: ReadonlySet<string>) {
   const service = { ids: { BTC: 1, ETH: 2 } as Record<string, number> };
   const rest = {
     url: 'http://service',
-    getData: async () => taxonomyAnswer(service.ids),
+    getForm: async (_path: string, read: (answer: FormReader) => unknown) =>
+      read(new FormReader({ data: taxonomyAnswer(service.ids) }, '')),
   } as unknown as RestService;
   const platform = { nowMs: () => 0, schedule: fake.schedule } as never;
   const table = new SymbolTable(rest, undefined, platform, inUse, {
