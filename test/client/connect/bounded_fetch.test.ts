@@ -1,0 +1,83 @@
+import { test } from 'tap';
+import { boundedFetch } from '../../../src/client/connect/bounded_fetch.js';
+import { ProtocolError, UnreachableError } from '../../../src/client/connect/errors.js';
+import { FirstAnswer } from '../../../src/client/connect/first_answer.js';
+import { BROWSER, type Fetch, type FetchResponse } from '../../../src/client/connect/platform.js';
+import { ReconnectingSocket } from '../../../src/client/connect/reconnecting_socket.js';
+import type { RestService } from '../../../src/client/connect/rest_service.js';
+import { FakeSchedule } from '../fake_schedule.js';
+
+// The bounds of answers on platforms that bound less: `fetch` functions of users, and browsers.
+
+function platformOf(response: Partial<FetchResponse>, choosesEncoding = false) {
+  const headers = { get: () => null };
+  const fetch: Fetch = async () => ({ status: 200, headers, text: async () => '', ...response });
+  return { ...BROWSER, fetch, choosesEncoding: () => choosesEncoding };
+}
+
+test('a fetch function that returns whole bodies has the same bounds', async (t) => {
+  const open = (text: string) => boundedFetch({ url: '' }, platformOf({ text: async () => text }));
+  t.equal(await (await open('äb')).wholeText(3), 'äb');
+  await t.rejects((await open('äb')).wholeText(2), { message: 'the answer has more than 2 bytes' });
+});
+
+test('a redirect is refused when a browser hides it, and when the fetch function followed it', async (t) => {
+  for (const response of [{ status: 0 }, { redirected: true }])
+    await t.rejects(boundedFetch({ url: '' }, platformOf(response)), {
+      message: 'the answer is a redirect, and redirects are not followed',
+    });
+});
+
+test('a compressed answer is refused where the request can choose', async (t) => {
+  const headers = { get: (name: string) => (name === 'content-encoding' ? 'br' : null) };
+  await boundedFetch({ url: '' }, platformOf({ headers }));
+  await boundedFetch({ url: '', takesCompressed: true }, platformOf({ headers }, true));
+  await t.rejects(boundedFetch({ url: '' }, platformOf({ headers }, true)), { message: /is compressed/ });
+  t.ok(BROWSER.choosesEncoding(), 'Node sends the header');
+});
+
+test('a fetch function that ignores the signal has a time limit', async (t) => {
+  const fetch: Fetch = () => new Promise(() => {});
+  const late = boundedFetch({ url: '', answerMsMax: 20 }, { ...BROWSER, fetch });
+  await t.rejects(late, { message: 'no answer within 20 ms' });
+});
+
+test('an answer that is not accepted does not keep a request from the other services', async (t) => {
+  const services = ['a', 'b'].map((url) => ({ url, until: () => ({ url }) }) as unknown as RestService);
+  const requests = new FirstAnswer(services, { ...BROWSER, schedule: new FakeSchedule().schedule });
+  const answer = await requests.ask(async ({ url }) => {
+    if (url === 'a') throw new ProtocolError(url, 'too long');
+    return url;
+  });
+  t.equal(answer, 'b');
+  await t.rejects(
+    requests.ask(async ({ url }) => {
+      throw url === 'a' ? new UnreachableError(url, 'down') : new ProtocolError(url, 'too long');
+    }),
+  );
+});
+
+test("a message of a browser's socket is measured when it has arrived", async (t) => {
+  const fake = new FakeSchedule();
+  const texts: string[] = [];
+  const reasons: string[] = [];
+  const socket = {} as Record<'onopen' | 'onmessage', (event?: object) => void> & { close(): void };
+  socket.close = () => {};
+  new ReconnectingSocket(
+    '/ws',
+    1_000,
+    {
+      url: 'ws://a',
+      schedule: fake.schedule,
+      openSocket: () => socket as never,
+      onDown: ({ reason }) => reasons.push(reason),
+    },
+    { onOpen: () => {}, onText: (text) => texts.push(text) },
+  );
+  await new Promise(setImmediate);
+  socket.onopen();
+  socket.onmessage({ data: 'x'.repeat(8 * 1024 ** 2) });
+  socket.onmessage({ data: 'x'.repeat(8 * 1024 ** 2 + 1) });
+  t.equal(texts.length, 1);
+  t.same(reasons, ['a message has more than 8388608 bytes']);
+});
