@@ -4,7 +4,6 @@ import type { StreamTimes } from '../clock/stream_times.js';
 import type { Config } from '../config/config.js';
 import { publicUrlOf } from '../config/public_url.js';
 import { encodedAssetId } from '../crypto/evm.js';
-import type { CryptoPool } from '../crypto/pool/pool.js';
 import type { About, Feed, FeedPosition, Recorded, Snapshot } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import type { ServingReport } from '../metrics/metrics.js';
@@ -24,37 +23,45 @@ import type { StoreReader } from '../store/reader.js';
 import type { EdgeCommand, EdgeSettings } from './edge_command.js';
 import type { EdgeHooks } from './edge_hooks.js';
 import { edgeRoutes } from './edge_routes.js';
-import { EdgeStreams } from './edge_streams.js';
+import { type EdgePool, EdgeStreams } from './edge_streams.js';
 import { type EdgePast, readPast } from './read_past.js';
 import { ServedSettings } from './served_settings.js';
 import { SignedStatements } from './signed_statements.js';
 
-export interface EdgeOptions {
+/** The options that all edges of a process share. */
+export interface SharedEdgeOptions {
   /** The settings at the start. Commands change them later. */
   readonly settings: EdgeSettings;
   /** Returns the catalogue of a configuration that the edge applies. The feed identifies assets by the indexes of this catalogue. */
   readonly catalogueOf: (config: Config) => Catalogue;
+  /** The facts about simulated prices. Every list of assets shows these facts. */
+  readonly simulation: Simulated;
+  readonly hooks: EdgeHooks;
+}
+
+export interface EdgeOptions extends SharedEdgeOptions {
   /** The address on which the edge listens. The caller has already claimed a port other than 0. */
   readonly at: ListenOptions;
   /**
    * The numbers of the node and the thread for the edge's signatures. No two edges that sign streaming payloads have the same numbers.
    */
   readonly place: SignerPlace;
-  /** The facts about simulated prices. Every list of assets shows these facts. */
-  readonly simulation: Simulated;
   readonly parts: EdgeParts;
-  readonly hooks: EdgeHooks;
 }
 
 /** The parts of the process that an edge uses. */
-export interface EdgeParts {
-  readonly webSockets: WebSocketLibrary;
+export interface EdgeParts extends ThreadParts {
   /** The counters and numbers that all edges of the process share. */
   readonly access: SharedAccess;
-  readonly clock: Clock;
   readonly marks: Marks;
   readonly store: StoreReader;
-  readonly pool: Pick<CryptoPool, 'here' | 'signEvm'>;
+}
+
+/** The parts of a thread that its edge uses. */
+export interface ThreadParts {
+  readonly webSockets: WebSocketLibrary;
+  readonly clock: Clock;
+  readonly pool: EdgePool;
   readonly counters: Counters;
 }
 

@@ -1,12 +1,12 @@
 import type { Ticked } from '../clock/ticker.js';
-import type { Feed } from '../feed/feed.js';
+import type { FeedMessages } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import type { ServingReport } from '../metrics/metrics.js';
 import type { Edge } from './edge.js';
 import type { EdgeCommand } from './edge_command.js';
 
 /** All edges of the process: one edge on the main thread, or several edges that each have their own thread. */
-export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
+export interface EdgeSet extends FeedMessages, Ticked {
   readonly port: number;
   /** The number of edges that serve now. */
   readonly count: number;

@@ -18,13 +18,16 @@ import { ServedPrices } from './served_prices.js';
 import type { ServedSettings } from './served_settings.js';
 import { loggedDigest, SignedHashes } from './signed_hashes.js';
 
+/** The crypto threads, as an edge uses them. */
+export type EdgePool = Pick<CryptoPool, 'here' | 'signEvm'>;
+
 export interface EdgeStreamsOptions {
   readonly served: ServedSettings;
   readonly times: StreamTimes;
   readonly clock: Clock;
-  readonly pool: Pick<CryptoPool, 'here' | 'signEvm'>;
+  readonly pool: EdgePool;
   readonly counters: Counters;
-  readonly hooks: Pick<EdgeHooks, 'onDue' | 'onSigned'>;
+  readonly hooks: EdgeHooks;
   /** Returns the text of an aggregate. Each text is made only once. */
   readonly aggregateJson: (aggregate: SignedAggregate) => string;
 }

@@ -4,22 +4,23 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { createSharedAccess } from '../server/access/shared_access.js';
 import type { ListenOptions } from '../server/uws/app.js';
 import type { Store } from '../store/store.js';
-import { type EdgeOptions, type EdgeParts, openEdge } from './edge.js';
+import { openEdge, type SharedEdgeOptions, type ThreadParts } from './edge.js';
 import { type EdgeSet, onlyEdge } from './edge_set.js';
 import { openThreadedEdges, type ThreadSupply } from './threads/threaded_edges.js';
 
-export interface OpenEdgesOptions
-  extends Pick<EdgeOptions, 'settings' | 'catalogueOf' | 'simulation' | 'hooks'> {
+export interface OpenEdgesOptions extends SharedEdgeOptions {
   /** The address on which the edges listen. The caller has already claimed the port. */
   readonly at: ListenOptions;
   /** The number of the process among all processes that sign with the same key. */
   readonly node: number;
   /** The threads of the edges. Without loaded threads, one edge runs on the calling thread. */
   readonly threads: ThreadSupply;
-  readonly parts: Pick<EdgeParts, 'webSockets' | 'clock' | 'pool' | 'counters'> & {
-    readonly store: Store;
-    readonly source: Pick<FeedSource, 'snapshot' | 'feedTo'>;
-  };
+  readonly parts: OpenEdgesParts;
+}
+
+export interface OpenEdgesParts extends ThreadParts {
+  readonly store: Store;
+  readonly source: FeedSource;
 }
 
 /**

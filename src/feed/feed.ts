@@ -1,6 +1,6 @@
 import type { Asset } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
-import type { Ended, Priced } from '../model/price_sink.js';
+import type { Priced } from '../model/price_sink.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { Commit } from '../store/housekeeping.js';
@@ -9,16 +9,20 @@ import type { Commit } from '../store/housekeeping.js';
  * The messages to an edge, in order. On the main thread the messages are calls. Other threads receive the messages as bytes. Each
  * message about an asset has a position. An edge that has missed a message receives the whole state again.
  */
-export interface Feed {
+export interface Feed extends FeedMessages {
   /** Receives the whole state at a position, which replaces the effect of all earlier messages. */
   begin(snapshot: Snapshot): void;
+}
+
+/** The messages of a feed about changes of the state. */
+export interface FeedMessages {
   priced(message: FeedPosition & Priced): void;
   /** Notes that the store has a new record of an asset. The record is the asset's newest aggregate, or the end of its aggregates. */
   recorded(message: FeedPosition & Recorded): void;
   /** Notes that the service no longer serves the asset's newest aggregate, because the aggregate's inputs are too old. */
   withdrawn(message: FeedPosition & About): void;
   /** Notes that the asset no longer has a live price. */
-  ended(message: FeedPosition & About & Pick<Ended, 'atNs'>): void;
+  ended(message: FeedPosition & About & { readonly atNs: TimeNs }): void;
   /**
    * Notes that all effects of a publisher's message have been reported.
    * @param receivedNs the time at which the message was received

@@ -7,7 +7,7 @@ import { holdingBytes, openHolding } from '../records/second_record.js';
 import type { Commit } from '../store/housekeeping.js';
 import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
-import type { FedAsset, Feed, FeedPosition } from './feed.js';
+import type { FedAsset, FeedMessages, FeedPosition } from './feed.js';
 
 /** The kinds of a feed's messages in a ring. `begin` is missing here, because the sender passes `begin` on as an object. */
 const PRICED = 1;
@@ -20,8 +20,6 @@ const WITHDRAWN = 7;
 
 /** Writes a message to one or more rings. The bytes are valid only during the call. */
 export type WriteMessage = (kind: number, sequence: number, bytes: Uint8Array) => void;
-
-type BytesFeed = Omit<Feed, 'begin'>;
 
 const TYPES: readonly SignatureType[] = ['evm', 'stark'];
 const ID_BYTES = 2;
@@ -42,7 +40,7 @@ const NAME_BYTES = 3;
  *
  * Numbers are big-endian. The bytes contain neither the sequence nor the epoch, which is the epoch of the last snapshot.
  */
-export function bytesFeed(write: WriteMessage): BytesFeed {
+export function bytesFeed(write: WriteMessage): FeedMessages {
   const priceBytes = Buffer.alloc(ID_BYTES + PRICE_BYTES);
   const timeBytes = Buffer.alloc(TIME_BYTES);
   return {
@@ -78,7 +76,7 @@ export type ReadersCatalogue = Pick<Catalogue, 'assetById' | 'placedAsset'>;
 export function readFeedMessage(
   { kind, sequence, bytes }: RingMessage,
   epoch: number,
-  feed: BytesFeed,
+  feed: FeedMessages,
   catalogue: ReadersCatalogue,
 ): void {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { createRingMemory, RingReader, RingWriter } from '../../src/feed/byte_ring.js';
-import type { Feed, Recorded } from '../../src/feed/feed.js';
+import type { FeedMessages, Recorded } from '../../src/feed/feed.js';
 import { bytesFeed, fedAsset, readFeedMessage } from '../../src/feed/feed_bytes.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
@@ -14,7 +14,7 @@ import { cases } from '../tier.js';
 const EPOCH = 7;
 const RING_BYTES = 64 * 1024;
 
-type Messages = Omit<Feed, 'begin'>;
+type Messages = FeedMessages;
 type Kind = keyof Messages;
 type Message = { [K in Kind]: { readonly kind: K; readonly about: Parameters<Messages[K]>[0] } }[Kind];
 

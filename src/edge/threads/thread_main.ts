@@ -6,7 +6,7 @@ import { usesStark } from '../../config/stark_use.js';
 import { createCryptoJobs } from '../../crypto/pool/jobs.js';
 import { fillStarkTables } from '../../crypto/stark/stark_tables.js';
 import { RingReader } from '../../feed/byte_ring.js';
-import type { Feed } from '../../feed/feed.js';
+import type { FeedMessages } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
 import { receivedSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
@@ -84,7 +84,7 @@ let epoch = 0;
 let troubles = '[]';
 
 /** The feed for the edge and for the store that the edge reads. */
-const feed: Omit<Feed, 'begin'> = {
+const feed: FeedMessages = {
   priced: (message) => edge!.priced(message),
   recorded(message) {
     follower.recorded(message.asset, message.holding);

@@ -41,7 +41,7 @@ export interface ThreadedEdgesParts {
   readonly access: SharedAccess;
   /** The clock whose time the threads read. */
   readonly sharedClock: SharedClock;
-  readonly source: Pick<FeedSource, 'snapshot' | 'feedTo'>;
+  readonly source: FeedSource;
   readonly store: Pick<Store, 'durable' | 'marks' | 'noticeDamage' | 'watchCommits'>;
   readonly counters: ThreadedEdgesCounters;
 }
