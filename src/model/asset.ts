@@ -38,12 +38,16 @@ export interface Asset {
 /** The assets with simulated prices: true for all assets (in a demo), false for no asset, or the streaming IDs of the simulated assets. */
 export type Simulated = boolean | ReadonlySet<number>;
 
-/** A key that may publish, with its configuration. */
-export interface ListedPublisher {
-  readonly index: PublisherIndex;
+/** The key of a publisher. */
+export interface PublisherKey {
   readonly signatureType: SignatureType;
   /** The key. For `evm`, the 20 bytes of the address. For `stark`, the 32 bytes of the public key's x coordinate. */
   readonly key: Buffer;
+}
+
+/** A key that may publish, with its configuration. */
+export interface ListedPublisher extends PublisherKey {
+  readonly index: PublisherIndex;
   /** The five characters in the publisher's Stark messages. */
   readonly oracleId: string | undefined;
   /** The symbols that the key may publish. `*` means all symbols. */

@@ -1,4 +1,11 @@
-import type { Asset, AssetIndex, ListedPublisher, PublisherIndex, SignatureType } from './asset.js';
+import type {
+  Asset,
+  AssetIndex,
+  ListedPublisher,
+  PublisherIndex,
+  PublisherKey,
+  SignatureType,
+} from './asset.js';
 import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
@@ -89,7 +96,7 @@ function assetName({ symbol, signatureType }: AssetName): string {
   return `${signatureType} ${symbol}`;
 }
 
-function publisherName({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>): string {
+function publisherName({ signatureType, key }: PublisherKey): string {
   return `${signatureType} ${key.toString('latin1')}`;
 }
 

@@ -21,12 +21,12 @@ export class CallerRights {
   readonly #tokens: TokenDirectory;
   #logins: ReadonlyMap<string, PublisherLogin>;
 
-  constructor({ tokens, publishers }: Pick<Config, 'tokens' | 'publishers'>) {
+  constructor({ tokens, publishers }: Config) {
     this.#tokens = new TokenDirectory(tokens);
     this.#logins = loginsOf(publishers, new Map());
   }
 
-  reload({ tokens, publishers }: Pick<Config, 'tokens' | 'publishers'>): void {
+  reload({ tokens, publishers }: Config): void {
     this.#tokens.reload(tokens);
     this.#logins = loginsOf(publishers, this.#logins);
   }

@@ -8,7 +8,7 @@ import {
   type LoginWindow,
   readLogin,
 } from '../../ingest/publisher_login.js';
-import type { ListedPublisher, SignatureType } from '../../model/asset.js';
+import type { PublisherKey, SignatureType } from '../../model/asset.js';
 import { toHex } from '../../model/hex.js';
 import type { Clock } from '../../model/time.js';
 
@@ -33,7 +33,7 @@ export class PublisherLogin implements PublishRights {
   /** The name under which request rates and the memory of unread answers are counted. */
   readonly payer: string;
 
-  constructor({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>) {
+  constructor({ signatureType, key }: PublisherKey) {
     this.signatureType = signatureType;
     this.key = key;
     this.name = loginName({ signatureType, key });
@@ -50,7 +50,7 @@ export class PublisherLogin implements PublishRights {
     return true;
   }
 
-  mayPublishAs({ signatureType, key }: ListedPublisher): boolean {
+  mayPublishAs({ signatureType, key }: PublisherKey): boolean {
     return signatureType === this.signatureType && key.equals(this.key);
   }
 }
@@ -97,6 +97,6 @@ export class PublisherLoginCheck {
   }
 }
 
-export function loginName({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>): string {
+export function loginName({ signatureType, key }: PublisherKey): string {
   return `${signatureType} ${toHex(key)}`;
 }

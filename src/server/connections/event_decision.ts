@@ -18,7 +18,7 @@ type AnswerRequest = (request: RestRequest) => RestResponse;
 export function eventDecision(
   endpoint: Endpoint,
   sockets: ConnectionRegistry,
-  { refused }: Pick<Access, 'refused'>,
+  { refused }: Access,
   withCrossOrigin: (answer: AnswerRequest) => AnswerRequest,
 ): (request: RestRequest) => EventsDecision {
   return (request) => {

@@ -61,11 +61,7 @@ export class ConnectionRegistry {
   #streams = 0;
   draining = false;
 
-  constructor(
-    { logins, callers, budgets }: Pick<Access, 'logins' | 'callers' | 'budgets'>,
-    limits: ConnectionLimits,
-    clock: Clock,
-  ) {
+  constructor({ logins, callers, budgets }: Access, limits: ConnectionLimits, clock: Clock) {
     this.#logins = logins;
     this.#limits = limits;
     this.#counts = callers;

@@ -21,7 +21,7 @@ function pathItem({ method }: DescribedRoute, described: OpenApiOperation): Path
 }
 
 /** Lists every operation of a document, with its path and method. */
-export function operationsOf({ paths }: Pick<OpenApiDocument, 'paths'>) {
+export function operationsOf({ paths }: OpenApiDocument) {
   return Object.entries(paths).map(([path, { get, post }]) => ({
     path,
     method: get === undefined ? 'POST' : 'GET',

@@ -31,8 +31,8 @@ type Values<P extends ParameterTable> = {
       : never;
 };
 
-/** A path of the REST API, with all facts that the documentation shows. */
-export interface Route {
+/** The facts of a path of the REST API that the documentation shows. */
+export interface DescribedRoute {
   readonly summary: string;
   readonly method: 'GET' | 'POST';
   readonly access: RouteAccess;
@@ -53,12 +53,13 @@ export interface Route {
   readonly errors: readonly RouteError['status'][];
   /** Headers of an answer with 200. */
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A path of the REST API. */
+export interface Route extends DescribedRoute {
   /** @param body the body of a POST */
   handle(query: ReadonlyMap<string, string>, caller: Caller | undefined, body?: string): RouteResult;
 }
-
-/** The facts of a path that the documentation shows. */
-export type DescribedRoute = Omit<Route, 'handle'>;
 
 /**
  * The callers that a route admits.

@@ -5,6 +5,6 @@ import type { ListenOptions } from './app.js';
 const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
 /** @returns the response, with the header if the listener uses TLS */
-export function secured({ tls }: Pick<ListenOptions, 'tls'>, response: RestResponse): RestResponse {
+export function secured({ tls }: ListenOptions, response: RestResponse): RestResponse {
   return tls === undefined ? response : { ...response, headers: [...response.headers, TRANSPORT_SECURITY] };
 }
