@@ -66,7 +66,7 @@ export class Admission {
    * @param rejections receives the updates that are not admitted
    */
   admit(
-    { updates, again }: Pick<ReadMessage, 'updates' | 'again'>,
+    { updates, again }: ReadMessage,
     session: PublisherSession,
     rejections: Rejections,
     nowNs: TimeNs,

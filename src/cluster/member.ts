@@ -8,7 +8,7 @@ import type { Claim, LogBatch } from './log/log_batch.js';
 import { LogFollower } from './log/log_follower.js';
 import type { MemberOptions } from './member_options.js';
 import { NodePresence } from './node_presence.js';
-import type { NodeReport } from './node_report.js';
+import type { OwnReport } from './node_report.js';
 import { TickReceiver } from './ticks/tick_receiver.js';
 
 /** A node of a cluster. The node follows the log and claims the lead when no node leads. */
@@ -282,7 +282,7 @@ export class ClusterMember {
     this.#options.host.fatal(reason);
   }
 
-  #report(): Omit<NodeReport, 'wireVersion' | 'node'> {
+  #report(): OwnReport {
     const { name, run, role, host, configHash, signers, streamLog } = this.#options;
     const log = streamLog?.();
     return {

@@ -1,6 +1,6 @@
 import { NODE_MAX } from '../model/node_list.js';
 import type { Bus } from './bus.js';
-import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_report.js';
+import { decodeNodeReport, encodeNodeReport, type NodeReport, type OwnReport } from './node_report.js';
 import { REPORT_TOPICS, reporterOf, reportTopic, type Sender } from './subjects.js';
 import type { ClusterTiming } from './timing.js';
 
@@ -15,7 +15,7 @@ export interface NodePresenceOptions {
   readonly self: Sender;
   readonly run: string;
   /** Returns the current report of this node. */
-  readonly report: () => Omit<NodeReport, 'wireVersion' | 'node'>;
+  readonly report: () => OwnReport;
   /** Called when another node reports. */
   readonly received: () => void;
   readonly timing: Pick<ClusterTiming, 'reportMs'>;

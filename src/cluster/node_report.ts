@@ -35,8 +35,7 @@ const signer = z.object({
 });
 
 /** The text of the report that each node sends about once a second. A later version may add fields. */
-const nodeReport = z.object({
-  wireVersion: z.int().positive(),
+const ownReport = z.object({
   name: text,
   /** A random text that identifies the node's process. */
   run: text,
@@ -54,16 +53,17 @@ const nodeReport = z.object({
   /** True when the node makes or could make prices, and its clock is correct. */
   isFit: z.boolean(),
 });
+const nodeReport = ownReport.extend({ wireVersion: z.int().positive() });
+
+/** A report of a node, as the node itself makes it. */
+export type OwnReport = z.infer<typeof ownReport>;
 
 /** A report of a node, as the other nodes receive it. */
 export interface NodeReport extends z.infer<typeof nodeReport> {
   readonly node: number;
 }
 
-export function encodeNodeReport({
-  streamLog,
-  ...rest
-}: Omit<NodeReport, 'wireVersion' | 'node'>): Uint8Array {
+export function encodeNodeReport({ streamLog, ...rest }: OwnReport): Uint8Array {
   // The other nodes do not list a log whose name is too long.
   const isNamed = streamLog !== undefined && streamLog.origin.length <= LOG_NAME_LENGTH_MAX;
   const report = { ...rest, ...(isNamed && { streamLog }) };

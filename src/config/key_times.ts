@@ -26,7 +26,7 @@ export function* keyTimeProblems({ keys }: ReadableFile): Generator<Problem> {
 }
 
 /** Finds purposes for which no key is valid yet. */
-export function* notYetInForce({ keys }: Pick<Config, 'keys'>, nowMs: number): Generator<Problem> {
+export function* notYetInForce({ keys }: Config, nowMs: number): Generator<Problem> {
   for (const name of KEY_NAMES) {
     const sources = keys[name];
     const first = sources !== undefined && isTimed(sources) ? sources[0]! : undefined;

@@ -22,7 +22,7 @@ export interface ListenConfig extends ListenSection {
 }
 
 /** Converts the section `listen`. */
-export function toListen({ listen }: Pick<ConfigFile, 'listen'>): ListenConfig {
+export function toListen({ listen }: ConfigFile): ListenConfig {
   return {
     host: listen.host,
     port: listen.port,

@@ -8,7 +8,7 @@ export class PairMap<Value> {
   /** The lists by asset index. */
   readonly #lists: (number | Value)[][] = [];
 
-  get({ index }: Pick<Asset, 'index'>, publisher: Pick<ListedPublisher, 'index'>): Value | undefined {
+  get({ index }: Asset, publisher: Pick<ListedPublisher, 'index'>): Value | undefined {
     const list = this.#lists[index];
     if (list === undefined) return undefined;
     for (let at = 0; at < list.length; at += 2)
@@ -17,7 +17,7 @@ export class PairMap<Value> {
   }
 
   /** Adds the value of a publisher and an asset that have none. */
-  add({ index }: Pick<Asset, 'index'>, publisher: Pick<ListedPublisher, 'index'>, value: Value): void {
+  add({ index }: Asset, publisher: Pick<ListedPublisher, 'index'>, value: Value): void {
     const list = this.#lists[index];
     if (list === undefined) this.#lists[index] = [publisher.index, value];
     else list.push(publisher.index, value);

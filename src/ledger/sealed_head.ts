@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isEqual } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import { nodesFromTiles } from '../tlog/tiles.js';
-import { type Checkpoint, formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
+import { type Checkpoint, formatCheckpoint, type LogHead, parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import { treeRoot } from '../tlog/tree_nodes.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import { readIfExists, readTileSync, writeDurably } from './ledger_folder.js';
@@ -20,11 +20,7 @@ export function readHead(stateFolder: string, name: HeadName): Checkpoint | unde
 }
 
 /** Resolves when the head is on disk. */
-export async function writeHead(
-  stateFolder: string,
-  name: HeadName,
-  head: Omit<Checkpoint, 'extensions'>,
-): Promise<void> {
+export async function writeHead(stateFolder: string, name: HeadName, head: LogHead): Promise<void> {
   await writeDurably(stateFolder, [{ path: name, bytes: Buffer.from(formatCheckpoint(head)) }]);
 }
 

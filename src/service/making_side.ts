@@ -168,7 +168,7 @@ export class MakingSide implements PublishReceiver {
   }
 
   /** Opens the maker of prices, which reports to the feed from then on. */
-  async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
+  async open({ natsCredentials, logger }: ServiceOptions): Promise<void> {
     const { settings, counters, pool, store, past, publicLog, streamLog, source, onDue } = this;
     this.#maker = await openPriceMaker({
       natsCredentials,

@@ -3,10 +3,14 @@ import { TlogError } from './tlog_error.js';
 import { emptyRoot, readHash } from './tree_hash.js';
 import type { TreeHead } from './tree_proofs.js';
 
-/** The text of a checkpoint: C2SP tlog-checkpoint. */
-export interface Checkpoint extends TreeHead {
+/** The head of the tree of a named log. */
+export interface LogHead extends TreeHead {
   /** The name of the log: its address without the scheme. */
   readonly origin: string;
+}
+
+/** The text of a checkpoint: C2SP tlog-checkpoint. */
+export interface Checkpoint extends LogHead {
   /** Additional lines. This program writes no additional lines. */
   readonly extensions: readonly string[];
 }
@@ -24,6 +28,6 @@ export function parseCheckpoint(text: string): Checkpoint {
 }
 
 /** Returns the text of a checkpoint without extension lines. */
-export function formatCheckpoint({ origin, size, root }: Omit<Checkpoint, 'extensions'>): string {
+export function formatCheckpoint({ origin, size, root }: LogHead): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`;
 }

@@ -216,10 +216,7 @@ function unopened(dir: string, cause: Error): Error {
 }
 
 /** Checks the file before lmdb opens it, because on a damaged page lmdb ends the process or returns wrong data. */
-function refuseDamagedFile(
-  path: string,
-  { onProgress = () => {}, onKeys }: Pick<FolderOptions, 'onProgress' | 'onKeys'>,
-): void {
+function refuseDamagedFile(path: string, { onProgress = () => {}, onKeys }: FolderOptions): void {
   // Only this user has rights to a new file.
   closeSync(openSync(path, 'a', 0o600));
   const damage = findPageDamage(path, (done, total) => onProgress('checking pages', done, total), onKeys);
