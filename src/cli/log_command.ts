@@ -219,12 +219,14 @@ class AuditRun {
   async #follow(audit: LogAudit): Promise<number> {
     let faults = 0;
     let size = -1n;
+    let lastFault = '';
     while (!this.#stop.signal.aborted) {
       try {
         const step = await audit.step();
         const evidence = this.#received ?? step.evidence;
         if (evidence !== undefined) return await this.#report(evidence);
         faults = 0;
+        lastFault = '';
         if (step.size !== size) this.#out.write(summary(audit, this.#flags, this.#findings));
         size = step.size;
         if (this.#flags.once) break;
@@ -235,11 +237,14 @@ class AuditRun {
           return 2;
         }
         faults += 1;
-        if (!this.#findings.has('files withheld')) this.#warn(errorText(error));
+        const { message } = error as Error;
+        if (message !== lastFault) this.#warn(errorText(error));
+        lastFault = message;
         if (this.#flags.once && faults >= FAULTS_MAX) return 2;
       }
       await setTimeout(this.#flags.every * 1_000, undefined, { signal: this.#stop.signal }).catch(() => {});
     }
+    if (this.#findings.size > 0) this.#out.write(summary(audit, this.#flags, this.#findings));
     return [...this.#findings.keys()].some((kind) => kind !== 'smaller checkpoint') ? 1 : 0;
   }
 
