@@ -30,7 +30,7 @@ export class ClusterMember {
 
   constructor(options: MemberOptions) {
     this.#options = options;
-    const { bus, host, timing, nowMs, defer, taxonomy, node, role, run } = options;
+    const { bus, host, timing, nowMs, defer, taxonomy, refuseIds, node, role, run } = options;
     this.#silence = new SilenceWatch({
       bus,
       timing,
@@ -63,6 +63,7 @@ export class ClusterMember {
       bus,
       prices: host.prices,
       taxonomy,
+      refuseIds,
       timing,
       nowMs,
       received,
@@ -151,7 +152,7 @@ export class ClusterMember {
   }
 
   /** The state of the prices received from the leader, while another node leads. */
-  get ticks(): Pick<TickReceiver, 'tickMs' | 'gaps'> {
+  get ticks(): Pick<TickReceiver, 'tickMs' | 'gaps' | 'idsRefusal'> {
     return this.#receiver;
   }
 

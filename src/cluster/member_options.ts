@@ -3,6 +3,7 @@ import type { Bus, LogPosition } from './bus.js';
 import type { LeaderHost } from './leading/leadership.js';
 import type { LogBatch } from './log/log_batch.js';
 import type { IdMapping } from './ticks/id_mapping.js';
+import type { IdsRefusal } from './ticks/leader_names.js';
 import type { PriceListener } from './ticks/tick_receiver.js';
 import type { ClusterTiming } from './timing.js';
 
@@ -53,6 +54,8 @@ export interface MemberOptions {
   readonly streamLog?: () => Pick<PublicLogFacts, 'origin' | 'vkey'> | undefined;
   /** Returns the meaning of the streaming IDs in this node's current configuration. */
   readonly taxonomy: () => IdMapping;
+  /** Returns the reason why the leader's streaming IDs contradict those that this node has served. */
+  readonly refuseIds?: IdsRefusal;
   /** The position of the last record in the store. */
   readonly applied: LogPosition;
   readonly timing: ClusterTiming;

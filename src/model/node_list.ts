@@ -23,6 +23,8 @@ export interface NodeList {
   readonly nodes: readonly NodeState[];
   /** The keys of these nodes, and the keys of former nodes while a node may still serve aggregates with their signatures. */
   readonly signers: readonly NodeSigner[];
+  /** The reason why this node must not say what streaming IDs mean; absent when it may. */
+  readonly idsRefusal?: string | undefined;
   /** The public log of signed prices; absent without a public log. */
   readonly log?: PublicLogFacts | undefined;
   /** The public log of the streaming payloads that the node `self` signs; absent without such a log. */

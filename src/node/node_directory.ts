@@ -19,7 +19,7 @@ export interface NodeDirectoryOptions {
   readonly logs: {
     readonly publicLog?: { readonly facts: PublicLogFacts | undefined } | undefined;
   };
-  readonly member: Pick<ClusterMember, 'role' | 'leader' | 'nodes'>;
+  readonly member: Pick<ClusterMember, 'role' | 'leader' | 'nodes' | 'ticks'>;
   readonly nowMs: () => number;
 }
 
@@ -57,9 +57,15 @@ export class NodeDirectory {
     return this.#told?.signers.some((signer) => signer.node === node) ?? false;
   }
 
+  /** The reason in the taken list why this node must not say what streaming IDs mean. */
+  get idsRefusal(): string | undefined {
+    return (this.#told ?? this.#options.member.ticks).idsRefusal;
+  }
+
   nodes(): NodeList {
     const { node, name, member } = this.#options;
     const log = this.#options.logs.publicLog?.facts;
+    const { idsRefusal } = member.ticks;
     const others = member.nodes.present();
     const self: NodeState = { node, name, role: member.role };
     const states = others.map((report) => ({
@@ -72,6 +78,7 @@ export class NodeDirectory {
       nodes: [...states, self].sort((a, b) => a.node - b.node),
       signers: this.#signers(others),
       ...(log && { log }),
+      ...(idsRefusal !== undefined && { idsRefusal }),
       streamLogs: others.flatMap(({ node: other, streamLog }) =>
         streamLog ? [{ ...streamLog, node: other }] : [],
       ),

@@ -19,6 +19,7 @@ import { withdrawOld } from '../node/old_aggregates.js';
 import type { ServerWatch } from '../node/server_watch.js';
 import { CallerRights, callerNameOf } from '../server/access/caller_rights.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
+import { mayLead, refuseIds } from './known_ids.js';
 import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
 import { applyRecords, joinPublicLog, UNAUTHENTIC, watchServers } from './node_parts.js';
@@ -105,6 +106,7 @@ class ClusterNode implements PriceMaker {
       signers,
       streamLog: () => parts.streamLog?.facts,
       taxonomy: () => this.#facts.taxonomy,
+      refuseIds: (leader) => refuseIds(options.ids, leader, this.#settings.config),
       applied,
       nowMs,
       defer: setImmediate,
@@ -194,13 +196,12 @@ class ClusterNode implements PriceMaker {
 
   reload(next: Settings): void {
     const before = this.#settings.catalogue;
-    const { catalogue } = next;
     this.#settings = next;
     this.#facts = new NodeFacts(next);
     this.#signers.reload(next, Number(secondOf(this.#options.parts.clock.nowNs())));
     this.#rights.reload(next.config);
-    this.#candles.reload(catalogue.listed);
-    if (this.#term !== undefined) this.#term.maker.aggregator.reload(catalogue);
+    this.#candles.reload(next.catalogue.listed);
+    if (this.#term !== undefined) this.#term.maker.aggregator.reload(next.catalogue);
     // Removed assets lose their price, and new assets receive the leader's price.
     else this.#leaderPrices.endRemoved(before);
     this.#member.reloaded();
@@ -228,7 +229,7 @@ class ClusterNode implements PriceMaker {
         this.#term = undefined;
         this.#candles.exchange.stepDown();
       },
-      healthy: () => this.#fatal === undefined && store.health().ok,
+      healthy: () => this.#fatal === undefined && store.health().ok && mayLead(this.#member.ticks),
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);

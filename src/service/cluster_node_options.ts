@@ -3,10 +3,13 @@ import type { LogServers } from '../cluster/log/log_servers.js';
 import type { SharedCandles } from '../cluster/log/shared_candles.js';
 import type { MemberOptions } from '../cluster/member_options.js';
 import type { NodeList } from '../model/node_list.js';
+import type { StreamingIds } from '../store/streaming_ids.js';
 import type { PriceMakerOptions } from './solo.js';
 
 export interface ClusterNodeOptions extends PriceMakerOptions {
   readonly hooks: PriceMakerOptions['hooks'] & NodeHooks;
+  /** The list of the streaming IDs that this node has served, and of those of its leaders. */
+  readonly ids: StreamingIds;
   readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
   /** The guarantee of `?ack=durable`: `cluster.durable` of the configuration. */
   readonly durable: 'disk' | 'memory';

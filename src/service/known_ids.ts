@@ -1,6 +1,9 @@
+import type { ClusterMember } from '../cluster/member.js';
+import type { IdMapping } from '../cluster/ticks/id_mapping.js';
+import { IDS_UNKNOWN } from '../cluster/ticks/leader_names.js';
 import type { Config } from '../config/config.js';
 import type { Problem } from '../config/document.js';
-import { type ChangedId, meaningText, StreamingIds } from '../store/streaming_ids.js';
+import { type ChangedId, IDS_FILE, meaningText, StreamingIds } from '../store/streaming_ids.js';
 
 /** An error for a configuration that gives streaming IDs another meaning than before. */
 export class ChangedIdsError extends Error {
@@ -33,6 +36,31 @@ export function keepIds(ids: StreamingIds, { service, assets }: Config): void {
   const changed = ids.changedBy(service.taxonomyId, assets);
   if (changed.length > 0) throw new ChangedIdsError(changed.map((one) => problemOf(one, service.taxonomyId)));
   ids.add(service.taxonomyId, assets);
+}
+
+/**
+ * Compares the meaning of the leader's streaming IDs with the list of this node. Adds the leader's IDs to the list, so a later reload
+ * cannot contradict them.
+ * @returns the reason why this node must not serve its own meaning
+ */
+export function refuseIds(ids: StreamingIds, leader: IdMapping, { service }: Config): string | undefined {
+  const { taxonomyId = service.taxonomyId, assets } = leader;
+  const [changed] = ids.changedBy(taxonomyId, assets);
+  if (changed !== undefined) {
+    const { asset, before } = changed;
+    return `streaming ID ${asset.id} means ${meaningText(asset)} on the leader, and has meant ${meaningText(before)} on this node under taxonomy_id ${taxonomyId}: correct the node that is wrong and remove its ${IDS_FILE}, or raise service.taxonomy_id on all nodes`;
+  }
+  try {
+    ids.add(taxonomyId, assets);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return undefined;
+}
+
+/** Returns false while the streaming IDs of this node contradict those of the leader. */
+export function mayLead({ idsRefusal }: ClusterMember['ticks']): boolean {
+  return idsRefusal === undefined || idsRefusal === IDS_UNKNOWN;
 }
 
 function problemOf({ at, asset, before }: ChangedId, taxonomyId: number): Problem {

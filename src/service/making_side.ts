@@ -173,6 +173,7 @@ export class MakingSide implements PublishReceiver {
     this.#maker = await openPriceMaker({
       natsCredentials,
       settings,
+      ids: this.ids,
       parts: {
         clock: this.#clock,
         counters,

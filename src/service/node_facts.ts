@@ -9,7 +9,7 @@ export class NodeFacts {
   readonly configHash: Uint8Array;
 
   constructor(settings: Settings) {
-    this.taxonomy = new IdMapping(settings.catalogue.listed);
+    this.taxonomy = new IdMapping(settings.catalogue.listed, settings.config.service.taxonomyId);
     this.configHash = clusterConfigHash(settings.config);
   }
 }

@@ -24,7 +24,7 @@ export interface NodeStatusOptions {
     | 'isReady'
     | 'nodes'
   >;
-  readonly directory: Pick<NodeDirectory, 'nodes' | 'hasKeysOf'>;
+  readonly directory: Pick<NodeDirectory, 'nodes' | 'hasKeysOf' | 'idsRefusal'>;
   readonly records: Pick<LogApplier, 'unauthenticCount'>;
   readonly servers: Pick<
     ServerWatch,
@@ -89,6 +89,7 @@ export class NodeStatus {
       ...(servers.logGone === undefined ? [] : [servers.logGone]),
       ...(servers.leaderless === undefined ? [] : [servers.leaderless]),
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
+      ...(directory.idsRefusal === undefined ? [] : [directory.idsRefusal]),
       ...(isUnheard ? ['the keys of the leader are not known yet'] : []),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
       ...(isOther ? ["the configuration differs from the leader's"] : []),

@@ -7,14 +7,15 @@ import type { ClusterNodeOptions } from './cluster_node_options.js';
 import type { PriceMaker } from './price_maker.js';
 import { openSolo } from './solo.js';
 
-export interface OpenPriceMakerOptions extends Pick<ClusterNodeOptions, 'settings' | 'parts' | 'hooks'> {
+export interface OpenPriceMakerOptions
+  extends Pick<ClusterNodeOptions, 'settings' | 'parts' | 'hooks' | 'ids'> {
   /** The content of the file `cluster.credentials`. */
   readonly natsCredentials: string | undefined;
 }
 
 /** Opens the maker that the configuration names: a single process, or a node of a cluster. @throws Error whose message is one sentence */
 export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<PriceMaker> {
-  const { settings, parts, hooks, natsCredentials } = options;
+  const { settings, parts, hooks, ids, natsCredentials } = options;
   const { cluster, storage } = settings.config;
   if (cluster === undefined) return openSolo({ settings, parts, hooks });
   const { servers, tls, replicas, logRetentionMs } = cluster;
@@ -35,6 +36,7 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     settings,
     parts,
     hooks,
+    ids,
     bus,
     durable,
     verifyRecords,

@@ -21,6 +21,7 @@ function directoryOf(present: NodeReport[], leader?: number) {
     signers: () => [STREAM],
     member: {
       role: 'edge',
+      ticks: { tickMs: 0, gaps: 0, idsRefusal: undefined },
       leader: leader === undefined ? undefined : { node: leader, name: '', configHash: new Uint8Array(0) },
       nodes: { present: () => present } as never,
     },

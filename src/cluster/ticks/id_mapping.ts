@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Asset } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
-
-/** The properties of an asset that the nodes of a cluster share. */
-export type IdentifiedAsset = Pick<Asset, 'id' | 'symbol' | 'signatureType'>;
+import type { MappedAsset } from '../../wire/taxonomy_statement.js';
 
 /** The signature type and the symbol of an asset as one text. */
 export type AssetKey = string & { readonly assetKey: unique symbol };
@@ -14,14 +11,17 @@ export function assetKey({ symbol, signatureType }: AssetName): AssetKey {
 
 /** The meaning of each streaming ID on one node. Two nodes with equal hashes give every ID the same meaning. */
 export class IdMapping {
+  /** The taxonomy ID; `undefined` when another node did not name it. */
+  readonly taxonomyId: number | undefined;
   /** The assets, ascending by ID. */
-  readonly assets: readonly IdentifiedAsset[];
+  readonly assets: readonly MappedAsset[];
   /** A hash of 64 bits. */
   readonly hash: bigint;
   readonly #byId = new Map<number, AssetKey>();
   readonly #idByKey = new Map<AssetKey, number>();
 
-  constructor(assets: readonly IdentifiedAsset[]) {
+  constructor(assets: readonly MappedAsset[], taxonomyId?: number) {
+    this.taxonomyId = taxonomyId;
     this.assets = assets
       .map(({ id, symbol, signatureType }) => ({ id, symbol, signatureType }))
       .sort((a, b) => a.id - b.id);

@@ -1,5 +1,12 @@
-import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js';
+import type { MappedAsset } from '../../wire/taxonomy_statement.js';
+import { type AssetKey, IdMapping } from './id_mapping.js';
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
+
+/** Returns the reason why this node's streaming IDs contradict those of the leader; `undefined` when they do not. */
+export type IdsRefusal = (leader: IdMapping) => string | undefined;
+
+/** The refusal until the leader's streaming IDs are known. */
+export const IDS_UNKNOWN = 'the meaning of the streaming IDs on the leader is not known yet';
 
 /**
  * The meaning of the streaming IDs in a leader's ticks. Each tick has a hash of the leader's taxonomy. If this taxonomy differs from this
@@ -7,30 +14,38 @@ import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
  */
 export class LeaderNames {
   readonly #own: () => IdMapping;
+  readonly #refuse: IdsRefusal;
+  #refusal: string | undefined = IDS_UNKNOWN;
   #known: IdMapping;
   /** The hash of the taxonomy that is being requested. */
   #wanted: bigint | undefined;
-  #pages: IdentifiedAsset[] = [];
+  #pages: MappedAsset[] = [];
   #nextId = 0;
 
   /** @param own returns the mapping of this node's current configuration */
-  constructor(own: () => IdMapping) {
+  constructor(own: () => IdMapping, refuse: IdsRefusal = () => undefined) {
     this.#own = own;
+    this.#refuse = refuse;
     this.#known = own();
   }
 
   /** Makes this hash the current hash. Returns true if {@link keyOf} is correct for ticks with this hash. */
   areKnown(hash: bigint): boolean {
-    if (this.#known.hash !== hash) {
-      const own = this.#own();
-      if (own.hash !== hash) {
-        this.#want(hash);
-        return false;
-      }
+    const own = this.#own();
+    if (own.hash === hash) {
       this.#known = own;
-    }
+      this.#refusal = undefined;
+    } else if (this.#known.hash !== hash) {
+      this.#want(hash);
+      return false;
+    } else if (this.#refusal === IDS_UNKNOWN) this.#refusal = this.#refuse(this.#known);
     this.#wanted = undefined;
     return true;
+  }
+
+  /** The reason why this node must not say what streaming IDs mean; `undefined` when they mean the same on the leader. */
+  get refusal(): string | undefined {
+    return this.#refusal;
   }
 
   keyOf(streamingId: number): AssetKey | undefined {
@@ -56,11 +71,12 @@ export class LeaderNames {
       this.#nextId = nextId;
       return true;
     }
-    const taxonomy = new IdMapping(this.#pages);
+    const taxonomy = new IdMapping(this.#pages, page.taxonomyId);
     this.#restart();
     // The leader may have reloaded its configuration between two pages.
     if (taxonomy.hash !== wanted) return false;
     this.#known = taxonomy;
+    this.#refusal = this.#refuse(taxonomy);
     this.#wanted = undefined;
     return true;
   }

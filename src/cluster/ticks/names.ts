@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import type { MappedAsset } from '../../wire/taxonomy_statement.js';
 import { readJson } from '../unreadable.js';
-import type { IdentifiedAsset } from './id_mapping.js';
 
 /** The size at which a page ends. The asset that reaches this size is the page's last asset. */
 const PAGE_BYTES = 256 * 1024;
@@ -26,6 +26,8 @@ const namesPage = z.object({
     .max(ID_MAX + 1)
     .readonly(),
   isLast: z.boolean(),
+  /** The taxonomy ID under which the assets have these IDs. */
+  taxonomyId: z.int().min(0).max(ID_MAX).optional(),
 });
 
 export type NamesPage = z.infer<typeof namesPage>;
@@ -37,19 +39,25 @@ export function encodeNamesQuery(firstId: number): Uint8Array {
 
 /**
  * Answers a query that {@link encodeNamesQuery} wrote.
- * @param assets ascending by ID
+ * @param mapping its assets are ascending by ID
  */
-export function answerNames(query: Uint8Array, assets: readonly IdentifiedAsset[]): Uint8Array {
+export function answerNames(
+  query: Uint8Array,
+  {
+    assets,
+    taxonomyId,
+  }: { readonly assets: readonly MappedAsset[]; readonly taxonomyId?: number | undefined },
+): Uint8Array {
   const firstId = ((query[0] ?? 0) << 8) | (query[1] ?? 0);
-  const page: IdentifiedAsset[] = [];
+  const page: MappedAsset[] = [];
   let bytes = 0;
   for (const asset of assets) {
     if (asset.id < firstId) continue;
-    if (bytes >= PAGE_BYTES) return encodeNames({ assets: page, isLast: false });
+    if (bytes >= PAGE_BYTES) return encodeNames({ assets: page, isLast: false, taxonomyId });
     page.push(asset);
     bytes += ASSET_BYTES + 3 * asset.symbol.length;
   }
-  return encodeNames({ assets: page, isLast: true });
+  return encodeNames({ assets: page, isLast: true, taxonomyId });
 }
 
 export function encodeNames(page: NamesPage): Uint8Array {

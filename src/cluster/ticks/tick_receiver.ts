@@ -5,7 +5,7 @@ import { fullTopic, TICK_TOPIC } from '../subjects.js';
 import type { ClusterTiming } from '../timing.js';
 import { UnreadableMessage } from '../unreadable.js';
 import { type AssetKey, assetOf, type IdMapping } from './id_mapping.js';
-import { LeaderNames } from './leader_names.js';
+import { type IdsRefusal, LeaderNames } from './leader_names.js';
 import type { ShownPrices } from './shown_prices.js';
 import { decodeTickBatch, type TickBatch } from './tick_batch.js';
 
@@ -24,6 +24,8 @@ export interface TickReceiverOptions {
   readonly prices: PriceListener;
   /** Returns the mapping of this node's current configuration. */
   readonly taxonomy: () => IdMapping;
+  /** Called with the leader's mapping when it differs from this node's. With a reason, the receiver shows no prices. */
+  readonly refuseIds?: IdsRefusal | undefined;
   readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
   readonly nowMs: () => number;
   /** Called when a message from the leader arrives. */
@@ -62,7 +64,7 @@ export class TickReceiver implements ShownPrices {
     this.#options = options;
     this.#tickMs = options.nowMs();
     this.#shownMs = this.#tickMs;
-    this.#names = new LeaderNames(options.taxonomy);
+    this.#names = new LeaderNames(options.taxonomy, options.refuseIds);
   }
 
   start(): void {
@@ -82,6 +84,11 @@ export class TickReceiver implements ShownPrices {
   /** True when all prices of the newest epoch are known. */
   get isComplete(): boolean {
     return this.#isComplete;
+  }
+
+  /** The reason why this node must not say what streaming IDs mean: they mean other assets on the leader, or this is not known yet. */
+  get idsRefusal(): string | undefined {
+    return this.#isLeading ? undefined : this.#names.refusal;
   }
 
   /** The number of gaps in the leader's batches. */
@@ -176,6 +183,7 @@ export class TickReceiver implements ShownPrices {
     if (!isNext && this.#number > 0) this.#gaps++;
     this.#number = batch.number;
     if (!this.#names.areKnown(batch.taxonomy)) this.#lack();
+    else if (this.#names.refusal !== undefined) this.clear();
     else if (batch.full) this.#replace(batch);
     else {
       this.#change(batch);
@@ -224,7 +232,8 @@ export class TickReceiver implements ShownPrices {
       !batch.full ||
       batch.epoch !== this.#epoch ||
       batch.number < this.#number ||
-      !this.#names.areKnown(batch.taxonomy)
+      !this.#names.areKnown(batch.taxonomy) ||
+      this.#names.refusal !== undefined
     )
       return;
     this.#number = batch.number;

@@ -131,7 +131,7 @@ export class TickSender {
     const cost = isNames ? NAMES_COST : PRICES_COST + this.#live.size;
     const nowNs = BigInt(Math.round(nowMs() * NS_PER_MS));
     if (!budget.take(cost, nowNs)) throw new Error('the nodes request too much');
-    return isNames ? answerNames(query, taxonomy().assets) : this.#encode(this.#live.keys(), true);
+    return isNames ? answerNames(query, taxonomy()) : this.#encode(this.#live.keys(), true);
   }
 
   #sendFull(nowMs: number): void {

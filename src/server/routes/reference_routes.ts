@@ -50,16 +50,17 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
         summary:
           "The numeric streaming ID of every asset that the token covers, signed, and the service's own keys",
         response: taxonomy,
+        errors: [503],
         handle(_values, token) {
+          const nodes = options.nodes();
+          if (nodes.idsRefusal !== undefined) return { status: 503, error: nodes.idsRefusal };
           const assets = listed.filter(({ symbol }) => token.maySee(symbol));
           const statement = options.statementOf(assets);
           const answer: z.infer<typeof taxonomy> = {
             taxonomy_id: taxonomyId,
             oracle_id: oracleId,
             ...(simulation === true && { simulation }),
-            signers: distinctSigners(options.nodes(), Number(secondOf(options.clock.nowNs()))).map(
-              signerEntry,
-            ),
+            signers: distinctSigners(nodes, Number(secondOf(options.clock.nowNs()))).map(signerEntry),
             ...(statement !== undefined && { statement }),
             assets: assets.map((asset) => taxonomyEntry(asset, simulation)),
           };

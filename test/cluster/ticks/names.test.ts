@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { test } from 'tap';
-import { type IdentifiedAsset, IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
+import { IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import {
   answerNames,
   decodeNames,
@@ -12,6 +12,7 @@ import {
 } from '../../../src/cluster/ticks/names.js';
 import { CLUSTER_ASSETS_MAX } from '../../../src/model/node_list.js';
 import { SIGNATURE_TYPES } from '../../../src/wire/signatures.js';
+import type { MappedAsset } from '../../../src/wire/taxonomy_statement.js';
 import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
@@ -71,11 +72,11 @@ test('names that are no names, or too many, are not read', async (t) => {
 test('all names of a cluster come in a few messages that servers take', async (t) => {
   const assets = Array.from(
     { length: CLUSTER_ASSETS_MAX },
-    (_, id): IdentifiedAsset => ({ id, symbol: `${'é'.repeat(30)}${id}`, signatureType: 'stark' }),
+    (_, id): MappedAsset => ({ id, symbol: `${'é'.repeat(30)}${id}`, signatureType: 'stark' }),
   );
-  const read: IdentifiedAsset[] = [];
+  const read: MappedAsset[] = [];
   for (let firstId: number | undefined = 0, pages = 0; firstId !== undefined; pages++) {
-    const bytes = answerNames(encodeNamesQuery(firstId), assets);
+    const bytes = answerNames(encodeNamesQuery(firstId), { assets, taxonomyId: 7 });
     t.ok(bytes.length < 512 * 1024 && pages < 100);
     const next: NamesPage = decodeNames(bytes)!;
     read.push(...next.assets);
@@ -91,7 +92,7 @@ test('a hash says what all IDs mean, whatever the order of the assets', async (t
   ] as const;
   const { hash } = new IdMapping([one, two]);
   t.equal(new IdMapping([two, one]).hash, hash);
-  const others: IdentifiedAsset[][] = [
+  const others: MappedAsset[][] = [
     [one],
     [
       { ...one, id: 2 },

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { assetKey, IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import { decodeNames, encodeNames, encodeNamesQuery } from '../../../src/cluster/ticks/names.js';
 import { encodeTickBatch, type TickBatch } from '../../../src/cluster/ticks/tick_batch.js';
-import { TickReceiver } from '../../../src/cluster/ticks/tick_receiver.js';
+import { TickReceiver, type TickReceiverOptions } from '../../../src/cluster/ticks/tick_receiver.js';
 import { TickSender } from '../../../src/cluster/ticks/tick_sender.js';
 import type { Price } from '../../../src/model/price.js';
 
@@ -226,6 +226,27 @@ test('while nobody says what IDs mean, a node shows what it had, and that not fo
   t.same(told, ['1=10', '1 ended']);
 });
 
+test('a node shows no price while its IDs contradict those of the leader', async (t) => {
+  const { receive, told, answer, answerBytes, receiver, own } = receiving((leader) =>
+    leader.taxonomyId === 7 ? 'IDs differ' : undefined,
+  );
+  t.match(receiver.idsRefusal, /not known yet/);
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  t.equal(receiver.idsRefusal, undefined, 'equal IDs');
+  receive({ number: 2, full: true, prices: [[1, 11]], taxonomy: SWAPPED });
+  await answerBytes(encodeNames({ assets: SWAPPED.assets, isLast: true, taxonomyId: 7 }));
+  t.equal(receiver.idsRefusal, 'IDs differ');
+  await answer({ number: 2, full: true, prices: [[1, 11]], taxonomy: SWAPPED });
+  receive({ number: 3, full: true, prices: [[1, 12]], taxonomy: SWAPPED });
+  receive({ number: 4, prices: [[1, 13]], taxonomy: SWAPPED });
+  t.same(told, ['1=10', '1 ended']);
+  t.notOk(receiver.isComplete);
+  own.taxonomy = SWAPPED;
+  receive({ number: 5, full: true, prices: [[1, 14]], taxonomy: SWAPPED });
+  t.equal(receiver.idsRefusal, undefined);
+  t.same(told.slice(2), ['2=14']);
+});
+
 test('names come in as many pages as they need', async (t) => {
   const { receive, told, asked, answer, answerBytes } = receiving();
   const [first, ...others] = SWAPPED.assets;
@@ -316,7 +337,7 @@ function keyOf(symbol: number) {
   return assetKey({ symbol: String(symbol), signatureType: 'evm' });
 }
 
-function receiving() {
+function receiving(refuseIds?: TickReceiverOptions['refuseIds']) {
   const told: string[] = [];
   const asked: string[] = [];
   const clock = { nowMs: 0 };
@@ -341,6 +362,7 @@ function receiving() {
       ended: ({ symbol }) => told.push(`${symbol} ended`),
     },
     taxonomy: () => own.taxonomy,
+    refuseIds,
     timing: { feedTimeoutMs: 3_000, retryMs: 100 },
     nowMs: () => clock.nowMs,
     received: () => {},

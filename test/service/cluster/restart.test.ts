@@ -19,6 +19,7 @@ import { openClusterNode } from '../../../src/service/cluster_node.js';
 import type { ClusterNodeOptions } from '../../../src/service/cluster_node_options.js';
 import { derive, storeOptions } from '../../../src/service/settings.js';
 import { openStore } from '../../../src/store/store.js';
+import { StreamingIds } from '../../../src/store/streaming_ids.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { noPast } from '../../past/sample_past.js';
 import { sampleAggregate, samplePublisher } from '../../store/sample.js';
@@ -130,6 +131,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const source = new FeedSource(1);
   const state = { storeChanges: 0 };
   const maker = await openClusterNode({
+    ids: StreamingIds.read(options.dir),
     bus,
     durable: 'disk',
     verifyRecords: false,
