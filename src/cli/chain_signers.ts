@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { CHAIN_CRYPTO } from '../client/verify/chain_crypto.js';
 import { decodePayload } from '../client/verify/decode_payload.js';
-import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
 import { followChain, keysAt } from '../model/announcement_chain.js';
 import { announcementLines } from '../wire/announcement.js';
 
@@ -12,15 +11,20 @@ export interface ChainOptions {
 }
 
 const NS_PER_S = 1_000_000_000n;
-/** The pattern of the field that contains an aggregate's signed price and time. */
-const SIGNED_FIELD = /_signed_price$/;
+
+/** The keys that were allowed to sign at a time. */
+export interface ChainSigners {
+  readonly ofPayload: (hex: string) => readonly string[];
+  /** @param signedNs the time that an aggregate states; `undefined` for an aggregate that cannot be read */
+  readonly ofAggregate: (signedNs: bigint | undefined) => readonly string[];
+}
 
 /**
  * Follows the chain of announcements that the options name.
- * @returns a function that returns the keys that were allowed to sign an input at its time; `undefined` without a chain
+ * @returns the keys that were allowed to sign at a time; `undefined` without a chain
  * @throws Error when the chain is invalid; the message names the invalid announcement
  */
-export function chainSigners(options: ChainOptions): ((input: string) => readonly string[]) | undefined {
+export function chainSigners(options: ChainOptions): ChainSigners | undefined {
   const { chain, root, signer } = options;
   if (chain === undefined && root === undefined) return undefined;
   if (chain === undefined) throw new Error('--root needs --chain');
@@ -31,16 +35,18 @@ export function chainSigners(options: ChainOptions): ((input: string) => readonl
   const followed = followChain(announcementsOf(readFileSync(chain, 'utf8')), trust, CHAIN_CRYPTO);
   if (!followed.ok) throw new Error(`--chain: ${followed.reason}`);
   const { list } = followed;
-  return (input) => {
-    const payload = /^(?:0x)?[0-9a-fA-F]+$/.test(input) ? decodePayload(input) : undefined;
-    const keys =
-      payload === undefined
-        ? timesOf(input).flatMap((timeS) => keysAt(list, ['evm aggregate', 'stark aggregate'], timeS))
-        : 'check' in payload
-          ? []
-          : keysAt(list, ['stream'], Number(payload.timestampNs / NS_PER_S));
-    // An empty list of signers would be an invalid option. No key has the address 0.
-    return keys.length > 0 ? [...new Set(keys)] : ['0x0'];
+  // An empty list of signers would be an invalid option. No key has the address 0.
+  const known = (keys: readonly string[]) => (keys.length > 0 ? [...new Set(keys)] : ['0x0']);
+  return {
+    ofPayload(hex) {
+      const payload = decodePayload(hex);
+      if ('check' in payload) return known([]);
+      return known(keysAt(list, ['stream'], Number(payload.timestampNs / NS_PER_S)));
+    },
+    ofAggregate(signedNs) {
+      if (signedNs === undefined) return known([]);
+      return known(keysAt(list, ['evm aggregate', 'stark aggregate'], Number(signedNs / NS_PER_S)));
+    },
   };
 }
 
@@ -49,27 +55,4 @@ function announcementsOf(text: string): readonly string[] {
   if (!text.trimStart().startsWith('{')) return announcementLines(text);
   const { announcements } = JSON.parse(text) as { announcements?: readonly string[] };
   return announcements ?? [];
-}
-
-/** Returns the text of each aggregate in a REST answer. Returns any other text unchanged. */
-export function aggregatesIn(text: string): string[] {
-  const { data } = (parseExactJson(text) ?? {}) as { data?: unknown };
-  if (typeof data !== 'object' || data === null || Array.isArray(data)) return [text];
-  return Object.entries(data).map(([symbol, aggregate]) => writeExactJson({ data: { [symbol]: aggregate } }));
-}
-
-/** Returns the times of the aggregates in a JSON text, in UNIX seconds. Each aggregate adds at most one time. */
-function timesOf(text: string): number[] {
-  const times: number[] = [];
-  const visit = (value: unknown, depth: number): void => {
-    if (typeof value !== 'object' || value === null || depth > 4) return;
-    for (const [name, inner] of Object.entries(value)) {
-      const signed = inner as { timestamped_signature?: { timestamp?: unknown } } | null;
-      const timeNs = SIGNED_FIELD.test(name) ? signed?.timestamped_signature?.timestamp : undefined;
-      if (timeNs === undefined) visit(inner, depth + 1);
-      else if (/^\d{1,19}$/.test(String(timeNs))) times.push(Number(BigInt(String(timeNs)) / NS_PER_S));
-    }
-  };
-  visit(parseExactJson(text), 0);
-  return times;
 }

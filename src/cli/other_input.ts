@@ -16,7 +16,7 @@ export function otherInput(text: string): string | undefined {
   if (refusal !== undefined) return `is an error that a service answered: ${foreignText(refusal)}`;
   const value = parseExactJson(text) as { data?: unknown } | null | undefined;
   if (isEmptyAnswer(value?.data)) return 'has no price: none of the assets had one when the service answered';
-  if (value !== undefined) return undefined;
+  if (value !== undefined || areJsonLines(text)) return undefined;
   if (text.startsWith('<'))
     return 'is a web page, and not the answer of a path such as /v1/prices/latest?assets=BTCUSD';
   if (/^HTTP\/\d/.test(text))
@@ -25,6 +25,11 @@ export function otherInput(text: string): string | undefined {
     return 'is a stream of events: a check takes the text after "data:" of one event';
   if (/^[[{]/.test(text)) return 'is not whole: it begins as JSON, and a part of it is missing or changed';
   return 'is neither JSON nor a payload in hex';
+}
+
+/** Returns whether a text is the lines of a range, each a whole JSON value. */
+function areJsonLines(text: string): boolean {
+  return text.split('\n').every((line) => line.trim() === '' || parseExactJson(line) !== undefined);
 }
 
 function isEmptyAnswer(data: unknown): boolean {

@@ -67,8 +67,7 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
 }
 
 function priceText({ symbol, decimal, timestampNs, signer, verdict, quality }: AggregatePrice): Shown {
-  const inputs =
-    quality === undefined ? shown`inputs no longer kept` : shown`${quality.publishers} publishers`;
+  const inputs = quality === undefined ? shown`inputs: absent` : shown`${quality.publishers} publishers`;
   const conclusion = verdict === 'verified' ? shown`verified, signed by ${signer}` : notVerified(signer);
   return shown`${symbol} ${decimal}  ${instantText(timestampNs)}  ${inputs}  ${conclusion}`;
 }

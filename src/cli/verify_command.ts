@@ -1,17 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
+import { signedTimeOf } from '../client/verify/aggregate_form.js';
 import type { Check, Verdict } from '../client/verify/checks.js';
 import { formatDecimalPrice } from '../client/verify/decimal_price.js';
 import type { Payload } from '../client/verify/decode_payload.js';
 import { parseExactJson } from '../client/verify/exact_json.js';
-import { verifyAggregate } from '../client/verify/verify_aggregate.js';
+import { aggregatesIn, verifyNamed } from '../client/verify/verify_aggregate.js';
 import { verifyPayload } from '../client/verify/verify_payload.js';
 import { cannotBeRead } from '../config/unreadable_file.js';
 import { algorithmDefinition } from '../crypto/algorithm_definition.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
 import { AGGREGATION_TYPES } from '../wire/signatures.js';
-import { aggregatesIn, chainSigners } from './chain_signers.js';
+import { type ChainSigners, chainSigners } from './chain_signers.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { otherInput } from './other_input.js';
 import { errorText, LineWriter, reasonText, type Shown, shown, tell } from './shown_line.js';
@@ -33,11 +34,7 @@ interface VerifyOptions {
 
 /** The options, with the keys of a chain of announcements. */
 interface TrustOptions extends VerifyOptions {
-  readonly chainSigners: ((input: string) => readonly string[]) | undefined;
-}
-
-function signersFor({ signer, chainSigners }: TrustOptions, input: string): readonly string[] | 'unchecked' {
-  return chainSigners?.(input) ?? signer ?? 'unchecked';
+  readonly chainSigners: ChainSigners | undefined;
 }
 
 /** The result of all checks of one input, with or without named signers. */
@@ -45,8 +42,8 @@ type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
 
 const DESCRIPTION = `check signatures offline and say which check failed
 
-The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
-file, the text itself, or - for standard input. With --policy and --proof or --log the command also checks that a public log has the \
+The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, the JSON lines of a range, or a whole \
+REST response: a file, the text itself, or - for standard input. With --policy and --proof or --log the command also checks that a public log has the \
 aggregate, and that witnesses have seen the log. For a payload, --log is the node that signed it.`;
 
 /**
@@ -105,11 +102,12 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
   const other = otherInput(whole);
   if (other !== undefined) throw new Error(`the input ${other}`);
   const { serviceName, oracleId, algorithmText, weight } = options;
-  // The time of an aggregate decides which announced keys were allowed to sign it.
-  const parts = options.chainSigners === undefined ? [whole] : aggregatesIn(whole);
-  const reports = parts.flatMap((part) =>
-    verifyAggregate(part, {
-      signers: signersFor(options, part),
+  const aggregates = aggregatesIn(whole);
+  if (aggregates.length === 0) throw new Error('the input has no aggregate');
+  const reports = aggregates.map((named) =>
+    verifyNamed(named, {
+      // The time of an aggregate decides which announced keys were allowed to sign it.
+      signers: options.chainSigners?.ofAggregate(signedTimeOf(named[1])) ?? options.signer ?? 'unchecked',
       serviceName,
       oracleId,
       algorithmText: algorithmText && readNamed(algorithmText),
@@ -117,9 +115,10 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
       weights: Object.keys(weight).length > 0 ? weight : undefined,
     }),
   );
-  for (const { assetId, verdict, signer, checks } of reports) {
+  for (const { assetId, verdict, signer, checks, inputs } of reports) {
     printChecks(checks, out);
-    out.write(shown`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
+    const absent = inputs === 'absent' ? shown`, inputs: absent` : shown``;
+    out.write(shown`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}${absent}`);
   }
   return reports.map(({ verdict }) => verdict);
 }
@@ -144,7 +143,10 @@ async function checkLog(
 
 function verifyPayloadText(hex: string, options: TrustOptions, out: LineWriter): AnyVerdict {
   const { taxonomyId } = options;
-  const report = verifyPayload(hex, { signers: signersFor(options, hex), taxonomyId });
+  const report = verifyPayload(hex, {
+    signers: options.chainSigners?.ofPayload(hex) ?? options.signer ?? 'unchecked',
+    taxonomyId,
+  });
   const { payload, verdict, checks } = report;
   if (payload !== undefined) printContent(payload, verdict, report.signer ?? 'nobody', out);
   printChecks(checks, out);

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { type AggregateForm, readAggregate } from '../client/verify/aggregate_form.js';
 import { unknownOrigin } from '../client/verify/changed_origin.js';
 import { decodePayload, type Payload } from '../client/verify/decode_payload.js';
-import { parseExactJson } from '../client/verify/exact_json.js';
 import { findPayload, type PayloadPlace } from '../client/verify/find_payload.js';
 import { type PriceToFind, placeOfAggregate, verifyLogged } from '../client/verify/logged_price.js';
 import type { ReadLogFile } from '../client/verify/served_log.js';
@@ -122,7 +121,7 @@ function baseOf(url: string): string {
 }
 
 function onlyAggregate(text: string, serviceName: string | undefined): AggregateForm {
-  const aggregates = aggregatesIn(parseExactJson(text));
+  const aggregates = aggregatesIn(text);
   if (aggregates.length !== 1)
     throw new Error(`a proof is for one aggregate, and the input has ${aggregates.length}`);
   return readAggregate(aggregates[0]![1], serviceName);

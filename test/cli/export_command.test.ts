@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -6,6 +6,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { registerExport } from '../../src/cli/export_command.js';
 import { parseInstant } from '../../src/cli/instant_option.js';
 import { registerPrice } from '../../src/cli/price_command.js';
+import { registerVerify } from '../../src/cli/verify_command.js';
 import { createClient } from '../../src/client/node.js';
 import { instantText } from '../../src/model/instant.js';
 import { PRICE_MAX } from '../../src/model/price.js';
@@ -81,6 +82,9 @@ test('the past is printed and written to files, verified, and an export that fai
   });
 
   const file = (name: string) => join(dir, name);
+  const verify = (name: string, ...args: string[]) =>
+    runCommand(registerVerify, ['verify', file(name), ...args]);
+  const isVerdict = (line: string) => /^BTCUSD: /.test(line);
   const run = (name: string, ...args: string[]) =>
     runCommand(registerExport, ['export', ...base, '--from', String(times[0]), '-o', file(name), ...args]);
   t.match(await run('a.ndjson', ...keys), {
@@ -89,6 +93,30 @@ test('the past is printed and written to files, verified, and an export that fai
       /^export: 3 aggregates of BTCUSD in .*\nexport: verified: the service's signatures, and the publishers' prices/,
   });
   t.same(readFileSync(file('a.ndjson'), 'utf8').split('\n').slice(0, -1), texts);
+  t.match(
+    (await verify('a.ndjson', ...keys)).stdout.filter(isVerdict),
+    new Array(3).fill('BTCUSD: verified'),
+  );
+  await run('signed.ndjson', '--detail', 'signature', ...keys);
+  const absent = await verify('signed.ndjson', ...keys);
+  t.match(absent, { exitCode: 0, stderr: '' });
+  t.same(absent.stdout.filter(isVerdict), new Array(3).fill('BTCUSD: verified, inputs: absent'));
+  t.ok(absent.stdout.includes('skipped  signed_prices: absent'));
+  const [signed, , last] = readFileSync(file('signed.ndjson'), 'utf8').split('\n');
+  writeFileSync(file('data.json'), `{"BTCUSD":${last}}`);
+  t.match((await verify('data.json', ...keys)).stdout.at(-1), 'BTCUSD: verified, inputs: absent');
+  for (const [name, text] of [
+    ['another root', signed!.replace(/"publisher_merkle_root":"0x./, '"publisher_merkle_root":"0xz')],
+    ['another root', signed!.replace(/"publisher_merkle_root":"0x../, '"publisher_merkle_root":"0x00')],
+    ['another checksum', signed!.replace(/"checksum":"../, '"checksum":"00')],
+    ['another price', signed!.replaceAll('"price":"1', '"price":"2')],
+    ['no inputs in an array', signed!.replace(/\}$/, ',"signed_prices":[]}')],
+    ['inputs of another kind', signed!.replace(/\}$/, ',"signed_prices":null}')],
+  ] as const) {
+    writeFileSync(file('forged.ndjson'), `${last}\n${text}\n`);
+    const { exitCode, stdout } = await verify('forged.ndjson', ...keys);
+    t.match([exitCode, stdout.at(-1)], [1, /: FAILED: /], name);
+  }
   const csvRun = await run('a.csv', '--detail', 'signature', '--to', String(times[2]), ...keys);
   t.match(csvRun.stderr, /\nexport: verified: the service's signatures\n$/);
   const lines = readFileSync(file('a.csv'), 'utf8').split('\n');

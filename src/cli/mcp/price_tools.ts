@@ -6,6 +6,7 @@ import type { Signers } from '../../client/verify/checks.js';
 import { formatDecimalPrice } from '../../client/verify/decimal_price.js';
 import { verifyAggregate } from '../../client/verify/verify_aggregate.js';
 import { verifyPayload } from '../../client/verify/verify_payload.js';
+import type { AggregateReport } from '../../client/verify/verify_signed_price.js';
 import { algorithmDefinition } from '../../crypto/algorithm_definition.js';
 import { instantText, readInstant } from '../../model/instant.js';
 import { SYMBOL_LENGTH_MAX } from '../../wire/asset_id.js';
@@ -208,6 +209,7 @@ function shown(price: AggregatePrice, isNewest: boolean): ToolAnswer {
     signed_at_ns: String(timestampNs),
     age_ms: ageMs,
     ...(remark !== undefined && { remark }),
+    inputs: price.inputs,
     ...(quality !== undefined && { publishers: quality.publishers }),
     signer: price.signer,
     ...passed(price.verdict),
@@ -230,8 +232,7 @@ function verified(text: string, { signers, oracleId }: PriceToolsOptions): objec
   const payload = payloadOf(text);
   if (payload === undefined) {
     const knownAlgorithms = AGGREGATION_TYPES.map(algorithmDefinition);
-    // Past aggregates may lack their publishers' prices.
-    const reports = verifyAggregate(text, { signers, oracleId, knownAlgorithms, inputs: 'optional' });
+    const reports = verifyAggregate(text, { signers, oracleId, knownAlgorithms });
     return {
       results: reports.map((report) => ({ symbol: namedBy(report.assetId), ...reported(report) })),
     };
@@ -257,13 +258,13 @@ function verified(text: string, { signers, oracleId }: PriceToolsOptions): objec
   };
 }
 
-type CheckedText = Pick<ReturnType<typeof verifyPayload>, 'verdict' | 'checks' | 'signer'>;
+type CheckedText = Pick<AggregateReport, 'verdict' | 'checks' | 'signer' | 'inputs'>;
 
-function reported({ verdict, checks, signer }: CheckedText): ToolAnswer {
+function reported({ verdict, checks, signer, inputs }: CheckedText): ToolAnswer {
   const failed = checks.filter(({ status }) => status === 'failed');
   const reason = failed.map(({ name, reason: why }) => `${name}: ${why}`).join('; ');
   return {
-    ...(signer !== undefined && { signer }),
+    ...(signer !== undefined && { signer, inputs }),
     checks_passed: checks.filter(({ status }) => status === 'ok').length,
     ...(verdict === 'failed' ? { verdict, reason } : passed(verdict)),
   };

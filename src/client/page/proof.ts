@@ -67,8 +67,8 @@ export function proofOf(
   const algorithmText = algorithms.get(form.service.algorithm);
   const expected =
     atNs === undefined
-      ? { signers, oracleId, algorithmText }
-      : { signers, oracleId, knownAlgorithms: [...algorithms.values()], inputs: 'optional' as const };
+      ? { signers, oracleId, algorithmText, inputs: 'required' as const }
+      : { signers, oracleId, knownAlgorithms: [...algorithms.values()] };
   const [report] = verifyAggregate({ data: { [symbol]: value } }, expected);
   const isDefined = report!.checks.some(({ name, status }) => name === 'checksum' && status === 'ok');
   const content = contentOf(form, atNs === undefined || isDefined ? algorithmText : undefined);

@@ -245,7 +245,7 @@ function publishersOf(content: ProofContent, checks: Parameters<typeof publisher
       element(
         'p',
         { class: 'soft' },
-        'Their prices are no longer kept. The Merkle root, which the service signed, covers them.',
+        'inputs: absent. Their prices are no longer kept. The Merkle root, which the service signed, covers them.',
       ),
     ];
   return [element('h3', {}, `Publishers (${content.publishers.length})`), publisherTable(content, checks)];

@@ -138,7 +138,7 @@ function drawSteps(
   > = {
     publishers: [
       'Publishers',
-      count === 0 ? 'no longer kept' : `${count} ${count === 1 ? 'publisher' : 'publishers'} signed`,
+      count === 0 ? 'inputs: absent' : `${count} ${count === 1 ? 'publisher' : 'publishers'} signed`,
       ...(count === 0 ? [] : [publisherTable(content, byPublisher)]),
     ],
     price: [

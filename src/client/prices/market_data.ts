@@ -11,7 +11,7 @@ import type { SignatureType } from '../../wire/signatures.js';
 import { ANSWER_BYTES_MAX } from '../connect/bounded_fetch.js';
 import { ProtocolError, UnverifiedError } from '../connect/errors.js';
 import { bare, type RestService } from '../connect/rest_service.js';
-import { readAggregate } from '../verify/aggregate_form.js';
+import { readAggregate, signedTimeOf } from '../verify/aggregate_form.js';
 import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
 import type { RecoverAddress } from '../verify/evm_signatures.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
@@ -78,6 +78,11 @@ export class AggregatePrice extends Tick {
     readonly quality: PriceQuality | undefined,
   ) {
     super(fields, nowMs);
+  }
+
+  /** `absent` for an aggregate that is kept without its inputs: only what the service signed was checked. Otherwise `checked`. */
+  get inputs(): 'checked' | 'absent' {
+    return this.quality === undefined ? 'absent' : 'checked';
   }
 }
 
@@ -233,15 +238,6 @@ function priceOf(
     checks,
     qualityOf(publishers ?? [], signed.timestampNs),
   );
-}
-
-/** Returns the signature time that an aggregate states; `undefined` for an aggregate of another form, which fails every check. */
-function signedTimeOf(aggregate: unknown): bigint | undefined {
-  try {
-    return readAggregate(aggregate).service.timestampNs;
-  } catch {
-    return undefined;
-  }
 }
 
 function assetParameters(symbols: readonly string[], { signatureType }: AssetQuery) {

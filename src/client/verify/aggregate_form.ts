@@ -70,6 +70,15 @@ export function readAggregate(value: unknown, serviceName?: string): AggregateFo
   };
 }
 
+/** Returns the signature time that an aggregate states; `undefined` for an aggregate of another form, which fails every check. */
+export function signedTimeOf(aggregate: unknown): bigint | undefined {
+  try {
+    return readAggregate(aggregate).service.timestampNs;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Reads a publisher's `signed_price`.
  * @throws FormError that names the first field with a wrong form

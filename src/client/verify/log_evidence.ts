@@ -233,7 +233,7 @@ function recordFault(
  * @throws TlogError when the price is not signed
  */
 export function signedPrice(text: string, { signers, oracleId }: EvidenceExpectations) {
-  const [report] = verifyAggregate(text, { signers, oracleId, inputs: 'optional' });
+  const [report] = verifyAggregate(text, { signers, oracleId });
   const ofService = report?.checks.filter(({ name }) => name.includes('_signed_price ')) ?? [];
   const failed = ofService.find(({ status }) => status === 'failed');
   if (report?.signer === undefined || failed !== undefined)

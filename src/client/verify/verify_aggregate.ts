@@ -46,8 +46,8 @@ export interface AggregateExpectations<S extends Signers> {
    */
   readonly weights?: Readonly<Record<string, string>> | undefined;
   /**
-   * `optional` accepts an aggregate of the past without `signed_prices`. The client can check only the service's signature of this
-   * aggregate. Default: `required`.
+   * `required` refuses an aggregate without `signed_prices`. `optional` checks what the service signed of it, and the report says
+   * `inputs: 'absent'`. Default: `optional`.
    */
   readonly inputs?: 'required' | 'optional' | undefined;
   /**
@@ -60,8 +60,8 @@ export interface AggregateExpectations<S extends Signers> {
 /**
  * Checks aggregates from their own bytes alone: every publisher's hash and signature, the Merkle root, the aggregate's price,
  * the service's hash and signature. The publishers' keys are the keys that the service's signature covers.
- * @param value an `AggregatedSignedPrice`, an array of them, or a whole REST response; best as its JSON text, because
- * `JSON.parse` loses digits of timestamps
+ * @param value an `AggregatedSignedPrice`, an array of them, the lines of a range, a whole REST response, or its `data`; best as its JSON
+ * text, because `JSON.parse` loses digits of timestamps
  * @returns one report for each aggregate, and at least one report. A report is `verified` only when one of the named signers
  * signed the aggregate.
  * @throws RangeError or TypeError when `signers` is empty or contains anything except addresses, or for invalid weights
@@ -71,23 +71,40 @@ export function verifyAggregate<const S extends Signers>(
   expected: AggregateExpectations<S>,
 ): AggregateReport<S>[] {
   requireSigners(expected.signers);
-  const parsed = typeof value === 'string' ? parseExactJson(value) : value;
-  const aggregates = aggregatesIn(parsed);
+  const aggregates = aggregatesIn(value);
   if (aggregates.length === 0) return [formFault('the response holds no aggregates')];
-  return aggregates.map(([symbol, aggregate]) => verifyOne(symbol, aggregate, expected));
+  return aggregates.map((named) => verifyNamed(named, expected));
 }
 
-/** Returns the aggregates of a response. Each aggregate has its symbol if the response names the symbol. */
-export function aggregatesIn(value: unknown): [symbol: string | undefined, aggregate: unknown][] {
+/** An aggregate that was not read yet, with the symbol under which a response has it. */
+export type NamedAggregate = readonly [symbol: string | undefined, aggregate: unknown];
+
+/**
+ * Returns the aggregates of a value or a text: a single aggregate, an array, the lines of a range, a whole REST response, or its `data`.
+ * An aggregate has its symbol if the response names the symbol.
+ */
+export function aggregatesIn(value: unknown): readonly NamedAggregate[] {
+  if (typeof value === 'string') {
+    const whole = parseExactJson(value);
+    if (whole !== undefined) return aggregatesIn(whole);
+    const lines = value.split('\n').filter((line) => line.trim() !== '');
+    return lines.flatMap((line) => aggregatesIn(parseExactJson(line)));
+  }
   if (Array.isArray(value)) return value.map((aggregate) => [undefined, aggregate]);
-  if (typeof value !== 'object' || value === null || !('data' in value)) return [[undefined, value]];
-  const { data } = value;
-  return typeof data === 'object' && data !== null ? Object.entries(data) : [];
+  if (!isObject(value)) return [[undefined, value]];
+  if ('data' in value) return isObject(value.data) ? Object.entries(value.data) : [];
+  const entries = Object.entries(value);
+  const isData = entries.length > 0 && entries.every(([, one]) => isObject(one) && 'asset_id' in one);
+  return isData ? entries : [[undefined, value]];
 }
 
-function verifyOne<S extends Signers>(
-  symbol: string | undefined,
-  value: unknown,
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Checks one of {@link aggregatesIn}, like {@link verifyAggregate}. */
+export function verifyNamed<S extends Signers>(
+  [symbol, value]: NamedAggregate,
   expected: AggregateExpectations<S>,
 ): AggregateReport<S> {
   const aggregate = formOf(value, (one) => readAggregate(one, expected.serviceName));
@@ -99,12 +116,13 @@ function verifyOne<S extends Signers>(
     list.expect('asset', symbol === assetId, `${foreignText(assetId)} is served as ${foreignText(symbol)}`);
   const { publishers } = aggregate;
   if (publishers !== undefined) checkInputs(list, { ...aggregate, publishers }, expected);
-  else if (expected.inputs === 'optional') list.skip('signed_prices', 'the inputs are no longer kept');
-  else return formFault('signed_prices is not an array');
+  else if (expected.inputs === 'required') return formFault('signed_prices is absent');
+  else list.skip('signed_prices', 'absent');
   checkAlgorithm(list, aggregate, expected);
   checkService(list, aggregate, expected);
   const signer = keyText(service.key, aggregate.signatureType === 'evm');
-  return { verdict: list.verdict, checks: list.checks, assetId, signer };
+  const inputs = publishers === undefined ? 'absent' : 'checked';
+  return { verdict: list.verdict, checks: list.checks, assetId, signer, inputs };
 }
 
 /** Checks that the aggregate's statements about its inputs agree with the inputs. */

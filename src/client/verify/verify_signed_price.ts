@@ -20,6 +20,11 @@ export interface AggregateReport<S extends Signers = Signers> {
   readonly assetId?: string;
   /** The address or public key that signed, as the value declares; absent when the value is unreadable. */
   readonly signer?: string;
+  /**
+   * `absent`: the aggregate has no `signed_prices`, because it is kept without them. What is signed was checked: the root of the inputs, the
+   * algorithm, the price and the time. `checked`: the publishers' prices were checked too. Without a value, the aggregate is unreadable.
+   */
+  readonly inputs?: 'checked' | 'absent';
 }
 
 /** The facts that the reader knows about a publisher's price. */

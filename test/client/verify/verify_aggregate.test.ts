@@ -164,6 +164,39 @@ test('an aggregate verifies as JSON text, as an object, and inside a response', 
   t.same(failures({ data: { ETHUSD: EVM } }), ['asset']);
 });
 
+test('without its inputs an aggregate is checked for what is signed, and the report says so', async (t) => {
+  const { signed_prices: _, ...bare } = EVM;
+  const signers = [EVM.service_signed_price.public_key];
+  const lines = `${writeExactJson(bare)}\n${writeExactJson(EVM)}\n`;
+  for (const value of [lines, { A: bare, B: EVM }, { data: { A: bare, B: EVM } }, [bare, EVM]]) {
+    const reports = verifyAggregate(value, { signers });
+    t.same(
+      reports.map(({ inputs }) => inputs),
+      ['absent', 'checked'],
+    );
+  }
+  const [report] = verifyAggregate(bare, { signers });
+  t.match(report, { verdict: 'verified', inputs: 'absent' });
+  t.match(
+    report!.checks.find(({ name }) => name === 'signed_prices'),
+    { status: 'skipped', reason: 'absent' },
+  );
+  t.match(verifyAggregate(bare, { signers, inputs: 'required' }), [
+    { verdict: 'failed', checks: [{ reason: 'signed_prices is absent' }] },
+  ]);
+  const { service_signed_price: service } = bare;
+  const ofRoot = { ...service, publisher_merkle_root: `0x${'1'.repeat(64)}` };
+  t.same(failures({ ...bare, service_signed_price: ofRoot }, { signers }), [
+    'service_signed_price msg_hash',
+    'service_signed_price signature',
+  ]);
+  t.same(failures({ ...bare, signed_prices: [] }, { signers }), [
+    'timestamp',
+    'publisher_merkle_root',
+    'price',
+  ]);
+});
+
 test('the aggregate price follows its algorithm', async (t) => {
   t.same(failures(aggregateOf({ prices: [7n], price: 7n })), []);
   t.same(failures(aggregateOf({ prices: [4n, 1n], price: 2n })), [], 'an even count: the mean, truncated');
