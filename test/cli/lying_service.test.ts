@@ -5,6 +5,7 @@ import { registerExport } from '../../src/cli/export_command.js';
 import { registerLog } from '../../src/cli/log_command.js';
 import { registerMcp } from '../../src/cli/mcp_command.js';
 import { registerPrice } from '../../src/cli/price_command.js';
+import { registerSubscribe } from '../../src/cli/subscribe_command.js';
 import { registerVerify } from '../../src/cli/verify_command.js';
 import { LIES, startLyingService } from '../client/lying_service.js';
 import { runCommand } from './run_command.js';
@@ -40,6 +41,18 @@ const COMMANDS: Readonly<Record<string, (url: string, folder: string) => ReturnT
     runCommand(registerExport, [
       ...['export', 'A1', '--url', url, '--from', '2026-11-20T12:00:00Z', '--signer', SIGNER],
       ...['-o', join(folder, 'a.ndjson')],
+    ]),
+  subscribe: (url) =>
+    runCommand(registerSubscribe, [
+      'subscribe',
+      'A1',
+      '--url',
+      url,
+      '--signer',
+      SIGNER,
+      '--decode',
+      '--count',
+      '1',
     ]),
   mcp: (url) =>
     runCommand(registerMcp, ['mcp', '--url', url, '--signer', SIGNER], {
