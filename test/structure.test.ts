@@ -21,7 +21,7 @@ const ROOMS: Rooms = {
   tlog: [],
   crypto: ['wire', 'model'],
   records: ['wire', 'model'],
-  ingest: ['wire', 'model', 'records/accepted_row', 'records/input_row'],
+  ingest: ['wire', 'model', 'records/latest_input'],
   stream: ['wire', 'model', 'fair', 'clock/stream_times'],
   metrics: ['wire/paths', 'model'],
   config: [
@@ -82,8 +82,7 @@ const ROOMS: Rooms = {
     'clock/aggregate_times',
     'ingest',
     'crypto',
-    'records/accepted_row',
-    'records/input_row',
+    'records/latest_input',
     'metrics',
   ],
   cluster: ['wire', 'model', 'fair', 'ingest', 'aggregator/publisher_session'],

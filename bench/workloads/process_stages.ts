@@ -12,7 +12,7 @@ import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../s
 import { Catalogue } from '../../src/model/catalogue.js';
 import { toHex } from '../../src/model/hex.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { InputTable } from '../../src/records/input_row.js';
+import { LatestInput } from '../../src/records/latest_input.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { STAGE_TIME_NS } from './stream_stage.js';
@@ -38,11 +38,10 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
   const admitted = messages.map(({ updates }) => updates.map((raw) => admit(gate, raw)));
   // Each message has a separate turn, so its signatures are verified immediately.
   const pool = await createCryptoPool({ threads: 0, defer: (end) => end() });
-  const rows = new InputTable();
   const inputs = admitted.map(([candidate]) => {
-    const { publisher, asset, price, timestampNs, raw } = candidate!;
-    const input = rows.add(asset.symbol);
-    input.write(toHex(publisher.key), price, timestampNs, raw);
+    const { publisher, price, timestampNs, raw } = candidate!;
+    const input = new LatestInput({ floorNs: 0n as TimeNs, updates: [] });
+    input.put(toHex(publisher.key), price, timestampNs, raw);
     return { publisher, input };
   });
   const book = new AssetBook(catalogue.assets[0]!, DAY_NS);

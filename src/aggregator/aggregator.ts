@@ -6,8 +6,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
-import type { AcceptedRow } from '../records/accepted_row.js';
-import type { InputRow } from '../records/input_row.js';
+import type { LatestInput } from '../records/latest_input.js';
 import type { AggregatorOptions } from './aggregator_options.js';
 import { AssetBook } from './books/book.js';
 import { SigningTriggers } from './books/triggers.js';
@@ -35,7 +34,7 @@ export class Aggregator implements PublishReceiver {
   readonly #gate: Gate;
   readonly #intake: Intake;
   /** Books by asset index. */
-  readonly #books: AssetBook<InputRow>[];
+  readonly #books: AssetBook<LatestInput>[];
   /** The live price that was last reported to the sink, by asset index; `undefined` when the asset has no price. */
   readonly #told: (Price | undefined)[] = [];
   readonly #signing: SigningQueue;
@@ -122,9 +121,9 @@ export class Aggregator implements PublishReceiver {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
       if (asset === undefined || publisher === undefined) continue;
-      const { row } = this.#gate.restore(asset, publisher, input, seen);
+      const latest = this.#gate.restore(asset, publisher, input, seen);
       if (input.timestampNs > nowNs + ingest.maxFutureNs) continue;
-      this.#books[asset.index]!.put(publisher, row, nowNs);
+      this.#books[asset.index]!.put(publisher, latest, nowNs);
       this.#lastUpdates.restored(asset, publisher, input.timestampNs);
     }
     for (const { index } of this.#catalogue.listed) {
@@ -194,12 +193,12 @@ export class Aggregator implements PublishReceiver {
   }
 
   /** Puts an accepted update into its book and into the input store. */
-  #put(candidate: Candidate, accepted: AcceptedRow, nowNs: TimeNs): void {
+  #put(candidate: Candidate, accepted: LatestInput, nowNs: TimeNs): void {
     const { asset } = candidate;
     // The publisher's configuration may have changed during the verification, so this code reads the current configuration.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const book = this.#books[asset.index]!;
-    book.put(publisher, accepted.row, nowNs);
+    book.put(publisher, accepted, nowNs);
     this.#lastUpdates.accepted(asset, publisher, nowNs);
     this.#options.parts.inputs.putInput(asset, publisher.key, accepted);
     this.#noteExpiry(book);

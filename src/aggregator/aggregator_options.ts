@@ -10,7 +10,7 @@ import type { PriceSink } from '../model/price_sink.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { Clock, TimeNs } from '../model/time.js';
-import type { AcceptedRow } from '../records/accepted_row.js';
+import type { LatestInput } from '../records/latest_input.js';
 export interface AggregatorOptions {
   readonly catalogue: Catalogue;
   readonly ingest: IngestWindow;
@@ -51,7 +51,7 @@ export interface AggregatorHooks {
  */
 export interface InputStore {
   /** @param accepted the memory of the publisher and the asset; the store may keep the input that it has at the next commit */
-  putInput(asset: Asset, key: Buffer, accepted: AcceptedRow): void;
+  putInput(asset: Asset, key: Buffer, accepted: LatestInput): void;
   inputs(): Iterable<{
     readonly asset: AssetName;
     readonly key: Buffer;

@@ -6,7 +6,7 @@ import type { ReadMessage } from '../ingest/message.js';
 import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
-import type { AcceptedRow } from '../records/accepted_row.js';
+import type { LatestInput } from '../records/latest_input.js';
 import { Admission } from './admission.js';
 import {
   type PublisherSession,
@@ -28,7 +28,7 @@ export interface IntakeOptions {
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Called when an update has passed every check. */
-  readonly onAccepted: (candidate: Candidate, accepted: AcceptedRow, nowNs: TimeNs) => void;
+  readonly onAccepted: (candidate: Candidate, accepted: LatestInput, nowNs: TimeNs) => void;
   /** Called when the updates of a message have taken effect. */
   readonly onApplied: (receivedNs: TimeNs) => void;
 }

@@ -4,17 +4,15 @@ import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
-import { AcceptedRow } from '../records/accepted_row.js';
-import { InputTable } from '../records/input_row.js';
+import { LatestInput } from '../records/latest_input.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
-import { PairMap } from './pair_map.js';
 import { hashKeyOf, isOver, ReplayRules, type SignedUpdate } from './replay.js';
-import { SeenTable, type SeenWindow } from './seen_window.js';
+import { SeenWindow } from './seen_window.js';
 import { parseSignature } from './signature_texts.js';
 
 /** The memory of one publisher and one asset: the last accepted update, and the updates that the replay rules remember. */
-type Pair = AcceptedRow<SeenWindow>;
+type Pair = LatestInput<SeenWindow>;
 
 /** An update that passed all checks that need neither a hash nor curve arithmetic. */
 export interface Candidate extends SignedUpdate {
@@ -86,9 +84,8 @@ const KEY_TEXTS_MAX = 10_000;
 /** The checks before curve arithmetic. These checks come first, because a map lookup costs 0.1 % of a curve operation. */
 export class Gate {
   readonly #replay: ReplayRules;
-  readonly #rows = new InputTable();
-  readonly #windows = new SeenTable();
-  readonly #pairs = new PairMap<Pair>();
+  /** The pairs by asset index, then by publisher index. */
+  readonly #pairs: Map<number, Pair>[] = [];
   readonly #clock: Clock;
   readonly #window: IngestWindow;
   /** The publishers by the received text of their key, for each path. */
@@ -126,16 +123,16 @@ export class Gate {
     publisher: ListedPublisher,
     last: PublisherPrice,
     seen: SeenUpdates | undefined,
-  ): AcceptedRow {
+  ): LatestInput {
     const pair = this.#pairOf(asset, publisher);
     pair.seen.restore(last.timestampNs, seen);
-    pair.row.restore(last);
+    pair.restore(last);
     return pair;
   }
 
   /** Returns the memory of a publisher and an asset. The gate must have accepted at least one update. The next such update changes it. */
-  accepted(asset: Asset, publisher: ListedPublisher): AcceptedRow {
-    return this.#pairs.get(asset, publisher)!;
+  accepted(asset: Asset, publisher: ListedPublisher): LatestInput {
+    return this.#pairs[asset.index]!.get(publisher.index)!;
   }
 
   /**
@@ -184,7 +181,7 @@ export class Gate {
     if (msgHash === undefined) return 'msg_hash is not 0x and the hex of 32 bytes';
     const signature = parseSignature(raw, path);
     if (typeof signature === 'string') return signature;
-    const pair = this.#pairs.get(asset, publisher);
+    const pair = this.#pairs[asset.index]?.get(publisher.index);
     const candidate = {
       raw,
       asset,
@@ -213,7 +210,7 @@ export class Gate {
       return candidate.isOver ? candidate : refused;
     }
     // The texts are compared, because the hash is only a claim of the publisher until the service computes it again.
-    candidate.verified = pair.seen.isLast(candidate) && pair.row.isSigned(raw);
+    candidate.verified = pair.seen.isLast(candidate) && pair.isSigned(raw);
     return candidate;
   }
 
@@ -239,7 +236,7 @@ export class Gate {
    * @returns the memory of the publisher and the asset, which has the candidate unless a later update has replaced it; or the reason
    *   why the gate refuses the update
    */
-  accept(candidate: Candidate): AcceptedRow | string {
+  accept(candidate: Candidate): LatestInput | string {
     const { raw, asset, publisher, keyText } = candidate;
     const forbidden = candidate.allowedBy === this.#allowList ? undefined : this.#findForbidden(candidate);
     if (forbidden !== undefined) return forbidden;
@@ -249,7 +246,7 @@ export class Gate {
     const refused = this.#replay.check(pair.seen, candidate, latestNs);
     if (refused !== undefined) return refused;
     this.#replay.record(pair.seen, candidate, latestNs);
-    pair.row.write(keyText, candidate.price, candidate.timestampNs, raw);
+    pair.put(keyText, candidate.price, candidate.timestampNs, raw);
     return pair;
   }
 
@@ -266,18 +263,20 @@ export class Gate {
 
   /** Returns the memory of a publisher and an asset. New memory is empty until an update is accepted. */
   #pairOf(asset: Asset, publisher: ListedPublisher): Pair {
-    let pair = this.#pairs.get(asset, publisher);
+    const ofAsset = this.#pairs[asset.index] ?? new Map<number, Pair>();
+    this.#pairs[asset.index] = ofAsset;
+    let pair = ofAsset.get(publisher.index);
     if (pair === undefined) {
-      pair = new AcceptedRow(this.#rows.add(asset.symbol), this.#windows.add());
-      this.#pairs.add(asset, publisher, pair);
+      pair = new LatestInput(new SeenWindow());
+      ofAsset.set(publisher.index, pair);
     }
     return pair;
   }
 }
 
 /** Returns whether this update is the last accepted update, in a message that was sent again. */
-function isRepeated({ again, timestampNs, raw }: Candidate, { row }: Pair): boolean {
-  return again && row.is(timestampNs, raw);
+function isRepeated({ again, timestampNs, raw }: Candidate, pair: Pair): boolean {
+  return again && pair.is(timestampNs, raw);
 }
 
 /** A publisher, and a received text of its key. */

@@ -1,5 +1,6 @@
+import type { RememberedUpdate } from '../model/seen_updates.js';
 import { secondOf, type TimeNs } from '../model/time.js';
-import type { SeenUpdate, SeenWindow } from './seen_window.js';
+import type { SeenWindow } from './seen_window.js';
 
 /**
  * The number of different updates of one publisher for one asset in the memory. Above this number, the service refuses new
@@ -8,7 +9,7 @@ import type { SeenUpdate, SeenWindow } from './seen_window.js';
 export const SEEN_UPDATES_MAX = 30_000;
 
 /** An update whose time the rules check. */
-export interface SignedUpdate extends SeenUpdate {
+export interface SignedUpdate extends RememberedUpdate {
   readonly timestampNs: TimeNs;
 }
 
@@ -59,11 +60,11 @@ export class ReplayRules {
     const { timestampNs, nanos, sender } = update;
     if (isAhead(window, latestNs)) return timestampNs < this.#beginsNs ? NOT_NEWER : undefined;
     if (timestampNs < window.floorNs) return this.#maxBackwardNs === 0n ? NOT_NEWER : TOO_FAR_BACK;
-    const at = window.find(update);
-    if (at < 0) return this.#hasRoom(window, timestampNs) ? undefined : WINDOW_FULL;
-    if (window.senderAt(at) !== sender) return OTHER_SENDER;
-    if (nanos <= window.nanosAt(at)) return SEEN_BEFORE;
-    return this.#maxBackwardNs > 0n || window.isNewest(update, at) ? undefined : SUPERSEDED;
+    const found = window.find(update);
+    if (found === undefined) return this.#hasRoom(window, timestampNs) ? undefined : WINDOW_FULL;
+    if (found.sender !== sender) return OTHER_SENDER;
+    if (nanos <= found.nanos) return SEEN_BEFORE;
+    return this.#maxBackwardNs > 0n || window.isNewest(found) ? undefined : SUPERSEDED;
   }
 
   /**
@@ -72,10 +73,9 @@ export class ReplayRules {
    */
   record(window: SeenWindow, update: SignedUpdate, latestNs: bigint): void {
     if (isAhead(window, latestNs)) window.clear(this.#beginsNs);
-    window.noteLast(update);
-    const at = window.find(update);
-    if (at >= 0) {
-      window.refresh(at, update);
+    const found = window.find(update);
+    if (found !== undefined) {
+      window.refresh(found, update.nanos);
       return;
     }
     window.raiseFloor(this.#floorAfter(update.timestampNs));
@@ -87,7 +87,7 @@ export class ReplayRules {
    * forgets because of the new update.
    */
   #hasRoom(window: SeenWindow, timestampNs: TimeNs): boolean {
-    if (window.count < SEEN_UPDATES_MAX) return true;
+    if (window.updates.length < SEEN_UPDATES_MAX) return true;
     return window.countFrom(Number(secondOf(this.#floorAfter(timestampNs)))) < SEEN_UPDATES_MAX;
   }
 
@@ -101,10 +101,9 @@ export class ReplayRules {
  * update counts as a later update, because the window remembers only the newest timestamp of each update.
  */
 export function isOver(window: SeenWindow, update: SignedUpdate): boolean {
-  const at = window.find(update);
-  if (at < 0 || window.senderAt(at) !== update.sender) return false;
-  const nanos = window.nanosAt(at);
-  return update.nanos < nanos || (update.nanos === nanos && !window.isNewest(update, at));
+  const found = window.find(update);
+  if (found === undefined || found.sender !== update.sender) return false;
+  return update.nanos < found.nanos || (update.nanos === found.nanos && !window.isNewest(found));
 }
 
 /**

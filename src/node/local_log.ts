@@ -1,7 +1,7 @@
 import type { FeedSource } from '../feed/feed_source.js';
 import type { Asset } from '../model/asset.js';
 import type { PastWriter } from '../past/past_writer.js';
-import type { AcceptedRow } from '../records/accepted_row.js';
+import type { LatestInput } from '../records/latest_input.js';
 import type { Holding } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
@@ -33,7 +33,7 @@ export class LocalLog implements PriceLog {
     source.recorded({ asset, holding });
   }
 
-  putInput(asset: Asset, key: Buffer, accepted: AcceptedRow): void {
+  putInput(asset: Asset, key: Buffer, accepted: LatestInput): void {
     this.#options.store.putInput(asset, key, accepted);
   }
 

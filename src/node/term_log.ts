@@ -3,7 +3,7 @@ import type { PublicLogKind } from '../cluster/log/log_batch.js';
 import type { Asset } from '../model/asset.js';
 import type { Price } from '../model/price.js';
 import { encodeAcceptedInput } from '../records/accepted_input.js';
-import type { AcceptedRow } from '../records/accepted_row.js';
+import type { LatestInput } from '../records/latest_input.js';
 import { type Holding, holdingBytes } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
@@ -37,7 +37,7 @@ export class TermLog implements PriceLog {
     this.#term.append({ symbol, signatureType, bytes: holdingBytes(holding) });
   }
 
-  putInput({ symbol, signatureType }: Asset, publisherKey: Buffer, accepted: AcceptedRow): void {
+  putInput({ symbol, signatureType }: Asset, publisherKey: Buffer, accepted: LatestInput): void {
     const bytes = new Uint8Array(encodeAcceptedInput(accepted));
     this.#term.append({ symbol, signatureType, publisherKey, bytes });
   }

@@ -1,17 +1,9 @@
 import { ByteBuffer } from 'flatbuffers';
-import {
-  SEEN_FIELDS,
-  SEEN_HASH_KEY,
-  SEEN_NANOS,
-  SEEN_SECOND,
-  SEEN_SENDER,
-  type SeenUpdates,
-} from '../model/seen_updates.js';
+import type { RememberedUpdate, SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { SeenRecord } from './generated/record.js';
 import { decodeInput, encodeInputOnce } from './input_record.js';
-import type { InputRow } from './input_row.js';
 import { TableWriter } from './table_writer.js';
 
 /** The latest accepted input of a publisher for an asset. */
@@ -21,16 +13,14 @@ export interface AcceptedInput {
   readonly seen: SeenUpdates | undefined;
   /** The bytes of the record, once they are encoded. */
   readonly bytes?: Uint8Array;
-  /** The row of the input, if the input has a row. */
-  readonly row?: InputRow;
 }
 
 /** Encodes a size-prefixed `InputRecord` of record.fbs, followed by a size-prefixed `SeenRecord`. */
 export function encodeAcceptedInput(accepted: AcceptedInput): Uint8Array {
   // An opened record must not be decoded only to be encoded again.
   if (accepted.bytes !== undefined) return accepted.bytes;
-  const { row, seen } = accepted;
-  const inputBytes = row === undefined ? encodeInputOnce(accepted.input) : row.record();
+  const { input, seen } = accepted;
+  const inputBytes = encodeInputOnce(input);
   return seen === undefined ? inputBytes : Buffer.concat([inputBytes, encodeSeen(seen)]);
 }
 
@@ -65,39 +55,31 @@ const writer = new TableWriter();
 const FIELD = { floorNs: 0, sender: 1, hashKey: 2, second: 3, nanos: 4, senderIndex: 5 } as const;
 const FIELDS = Object.keys(FIELD).length;
 
-function encodeSeen({ floorNs, senders, updates, start, count }: SeenUpdates): Uint8Array {
+function encodeSeen({ floorNs, updates }: SeenUpdates): Uint8Array {
+  const senders = [...new Set(updates.map(({ sender }) => sender))];
   writer.begin(FIELDS, FIELDS - 1);
   writer.int64(FIELD.floorNs, floorNs);
   writer.texts(FIELD.sender, senders);
-  let at = writer.beginVector(FIELD.hashKey, 8, count * 8);
-  for (let i = 0; i < count; i++)
-    writer.view.setFloat64(at + 8 * i, updates[start + i * SEEN_FIELDS + SEEN_HASH_KEY]!, true);
-  writer.endVector(at, count, 8);
-  at = writer.beginVector(FIELD.second, 4, count * 4);
-  for (let i = 0; i < count; i++)
-    writer.view.setUint32(at + 4 * i, updates[start + i * SEEN_FIELDS + SEEN_SECOND]!, true);
-  writer.endVector(at, count, 4);
-  at = writer.beginVector(FIELD.nanos, 4, count * 4);
-  for (let i = 0; i < count; i++)
-    writer.view.setUint32(at + 4 * i, updates[start + i * SEEN_FIELDS + SEEN_NANOS]!, true);
-  writer.endVector(at, count, 4);
-  at = writer.beginVector(FIELD.senderIndex, 2, count * 2);
-  for (let i = 0; i < count; i++)
-    writer.view.setUint16(at + 2 * i, updates[start + i * SEEN_FIELDS + SEEN_SENDER]!, true);
-  writer.endVector(at, count, 2);
+  const column = (field: number, bytes: number, write: (at: number, update: RememberedUpdate) => void) => {
+    const start = writer.beginVector(field, bytes, updates.length * bytes);
+    for (let i = 0; i < updates.length; i++) write(start + bytes * i, updates[i]!);
+    writer.endVector(start, updates.length, bytes);
+  };
+  column(FIELD.hashKey, 8, (at, { hashKey }) => writer.view.setFloat64(at, hashKey, true));
+  column(FIELD.second, 4, (at, { second }) => writer.view.setUint32(at, second, true));
+  column(FIELD.nanos, 4, (at, { nanos }) => writer.view.setUint32(at, nanos, true));
+  column(FIELD.senderIndex, 2, (at, { sender }) => writer.view.setUint16(at, senders.indexOf(sender), true));
   return writer.finish();
 }
 
 function decodeSeen(bytes: Uint8Array): SeenUpdates {
   const record = SeenRecord.getSizePrefixedRootAsSeenRecord(new ByteBuffer(bytes));
-  const updates: number[] = [];
-  for (let i = 0; i < record.hashKeyLength(); i++)
-    updates.push(record.hashKey(i)!, record.second(i)!, record.nanos(i)!, record.senderIndex(i)!);
-  return {
-    floorNs: record.floorNs() as TimeNs,
-    senders: Array.from({ length: record.senderLength() }, (_, i) => record.sender(i)),
-    count: record.hashKeyLength(),
-    start: 0,
-    updates,
-  };
+  const senders = Array.from({ length: record.senderLength() }, (_, i) => record.sender(i));
+  const updates = Array.from({ length: record.hashKeyLength() }, (_, i) => ({
+    hashKey: record.hashKey(i)!,
+    second: record.second(i)!,
+    nanos: record.nanos(i)!,
+    sender: senders[record.senderIndex(i)!] ?? '',
+  }));
+  return { floorNs: record.floorNs() as TimeNs, updates };
 }

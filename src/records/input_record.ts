@@ -30,11 +30,6 @@ export function encodeInputOnce(input: PublisherPrice): Uint8Array {
 /** The encoded inputs. An entry exists while its input does. */
 const encodedInputs = new WeakMap<PublisherPrice, Uint8Array>();
 
-/** Returns the input of a record, which {@link encodeInput} gives back. The texts are read at their first use. */
-export function inputOf(record: Uint8Array, price: Price, timestampNs: TimeNs): PublisherPrice {
-  return lazyInput(new Uint8Array(record), price, timestampNs);
-}
-
 /**
  * Opens the size-prefixed record at the start of `bytes` like {@link decodeInput}. The texts are read at their first use, because the past
  * needs only the bytes of an input that it has already. The caller must not change the bytes.
@@ -182,61 +177,42 @@ const TEXT_FIELD: Readonly<Record<keyof PublisherWire, number>> = {
   metadata: FIELD.metadata,
 };
 
+/** The texts in the order in which they are written. */
+const TEXT_NAMES = [
+  'publisherKey',
+  'r',
+  's',
+  'v',
+  'msgHash',
+  'externalAssetId',
+  'price',
+  'metadata',
+] as const;
+
 /** The fields of the texts, with whether each record has the text. */
 const TEXT_FIELDS = Object.values(TEXT_FIELD).map(
   (field) => [field, field !== FIELD.v && field !== FIELD.metadata] as const,
 );
 
 function writeInput({ price, timestampNs, wire }: PublisherPrice): Uint8Array {
-  beginInput(timestampNs, wire.publisherKey, parsePrice(wire.price) === price ? undefined : price);
-  addText('r', wire.r);
-  addText('s', wire.s);
-  if (wire.v !== undefined) addText('v', wire.v);
-  addText('msgHash', wire.msgHash);
-  addText('externalAssetId', wire.externalAssetId);
-  addText('price', wire.price);
-  if (wire.metadata !== undefined) addText('metadata', wire.metadata);
-  return endInput();
-}
-
-/**
- * Begins the record of an input. The texts follow, and then {@link endInput}.
- * @param price the price, if it differs from the number that the text of the price represents
- */
-export function beginInput(timestampNs: TimeNs, publisherKey: string, price: Price | undefined): void {
   writer.begin(FIELDS, FIELDS - 1);
   writer.int64(FIELD.timestampNs, timestampNs);
-  if (price !== undefined) {
-    const bytes = encodePrice(price);
-    addBytes(FIELD.price, bytes, 0, bytes.length);
+  // Most texts of a price represent the price.
+  if (parsePrice(wire.price) !== price) addBytes(FIELD.price, encodePrice(price));
+  for (const name of TEXT_NAMES) {
+    const text = wire[name];
+    if (text !== undefined) addText(TEXT_FIELD[name], text);
   }
-  addText('publisherKey', publisherKey);
-}
-
-/** Adds a text of the input. */
-export function addText(name: keyof PublisherWire, text: string): void {
-  const start = writer.beginVector(TEXT_FIELD[name], 1, packedBytesMax(text));
-  writer.endVector(start, packTextInto(text, writer.bytes, start), 1);
-}
-
-/** Adds a text of the input that is packed already. */
-export function addPackedText(name: keyof PublisherWire, from: Uint8Array, at: number, length: number): void {
-  addBytes(TEXT_FIELD[name], from, at, length);
-}
-
-/** Ends the record. @returns its bytes, which are valid until the next record begins */
-export function endInput(): Uint8Array {
   return writer.finish();
 }
 
-function addBytes(field: number, from: Uint8Array, at: number, length: number): void {
-  const start = writer.beginVector(field, 1, length);
-  const to = writer.bytes;
-  // For few bytes, a Node function takes longer.
-  if (length > COPIED_BYTES_MAX) to.set(from.subarray(at, at + length), start);
-  else for (let i = 0; i < length; i++) to[start + i] = from[at + i]!;
-  writer.endVector(start, length, 1);
+function addText(field: number, text: string): void {
+  const start = writer.beginVector(field, 1, packedBytesMax(text));
+  writer.endVector(start, packTextInto(text, writer.bytes, start), 1);
 }
 
-/** The largest number of bytes that are copied one by one. */
-const COPIED_BYTES_MAX = 64;
+function addBytes(field: number, bytes: Uint8Array): void {
+  const start = writer.beginVector(field, 1, bytes.length);
+  writer.bytes.set(bytes, start);
+  writer.endVector(start, bytes.length, 1);
+}

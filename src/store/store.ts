@@ -1,7 +1,7 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { Clock } from '../model/time.js';
 import type { AcceptedInput } from '../records/accepted_input.js';
-import type { AcceptedRow } from '../records/accepted_row.js';
+import type { LatestInput } from '../records/latest_input.js';
 import type { Holding } from '../records/second_record.js';
 import { checkRecords, type RecordCheck } from './background_check.js';
 import { type Commit, cutoffsAt, runHousekeeping } from './housekeeping.js';
@@ -125,7 +125,7 @@ export class Store implements StoreReader {
    * @param key the bytes of the publisher's key
    * @param accepted the memory of the publisher and the asset; the next commit writes the input that it has then
    */
-  putInput(asset: AssetName, key: Buffer, accepted: AcceptedRow): void {
+  putInput(asset: AssetName, key: Buffer, accepted: LatestInput): void {
     this.#inputSlots.put(asset, key, accepted);
   }
 

@@ -198,3 +198,20 @@ test('a trace ID, a symbol and the key of a publisher do not keep their message 
   t.equal(kept.length, 20);
   t.ok(grown < 4 * length, `${grown} bytes`);
 });
+
+test('the texts of an update that is read exactly do not keep their message in memory', async (t) => {
+  const heldBytes = createHeldBytes();
+  const length = 100_000;
+  const kept: unknown[] = [];
+  const before = heldBytes();
+  for (let i = 0; i < 50; i++) {
+    const update = updateObject('BTCUSD');
+    update.signed_price.metadata = { n: '#12345678901234567890' };
+    update.signed_price.timestamped_signature.msg_hash = `0x${i.toString(16).padStart(64, '0')}`;
+    const { updates } = readPublishMessage(messageText({ BTCUSD: update }).padEnd(length), 1) as ReadMessage;
+    kept.push(updates[0]!.msgHash);
+  }
+  const grown = heldBytes() - before;
+  t.equal(kept.length, 50);
+  t.ok(grown < 20 * length, `${grown} bytes`);
+});

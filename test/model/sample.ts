@@ -2,7 +2,7 @@ import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../s
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { type InputRow, InputTable } from '../../src/records/input_row.js';
+import { LatestInput } from '../../src/records/latest_input.js';
 
 /** The start time: 2026-03-02 14:00:00 UTC, a Monday. All markets are open. */
 export const START_NS = (1_772_460_000n * NS_PER_SECOND) as TimeNs;
@@ -63,9 +63,9 @@ export function sampleInput(
   };
 }
 
-/** Returns a row with this input. */
-export function rowOf({ symbol }: Pick<Asset, 'symbol'>, input: PublisherPrice): InputRow {
-  const row = new InputTable().add(symbol);
-  row.restore(input);
-  return row;
+/** Returns the memory of a pair with this input, and an empty window. */
+export function latestOf(input: PublisherPrice): LatestInput {
+  const latest = new LatestInput({ floorNs: START_NS, updates: [] });
+  latest.restore(input);
+  return latest;
 }

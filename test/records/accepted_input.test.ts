@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Builder } from 'flatbuffers';
 import { test } from 'tap';
-import { SEEN_FIELDS, type SeenUpdates } from '../../src/model/seen_updates.js';
+import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import {
   type AcceptedInput,
@@ -37,19 +37,13 @@ const input = fc.record({
 });
 /** An input in the usual form, where the text of the price equals its value. */
 const declared = input.map((one) => ({ ...one, wire: { ...one.wire, price: `${one.price}` } }));
-const update = fc.tuple(
-  fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
-  fc.integer({ min: 0, max: 2 ** 32 - 1 }),
-  fc.integer({ min: 0, max: 999_999_999 }),
-  fc.integer({ min: 0, max: 2 ** 16 - 1 }),
-);
-const seen = fc
-  .record({
-    floorNs: timeNs,
-    senders: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
-    updates: fc.array(update, { maxLength: 300 }),
-  })
-  .map(({ updates, ...rest }) => ({ ...rest, count: updates.length, start: 0, updates: updates.flat() }));
+const update = fc.record({
+  hashKey: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+  second: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  nanos: fc.integer({ min: 0, max: 999_999_999 }),
+  sender: fc.oneof(fc.constantFrom('alice', 'bob'), fc.string({ unit: 'grapheme' })),
+});
+const seen = fc.record({ floorNs: timeNs, updates: fc.array(update, { maxLength: 300 }) });
 const accepted = fc.record({
   input: fc.oneof(input, declared),
   seen: fc.option(seen, { nil: undefined }),
@@ -129,16 +123,29 @@ function builtInput({ price, timestampNs, wire }: PublisherPrice): Uint8Array {
   return builder.asUint8Array();
 }
 
-function builtSeen({ floorNs, senders, updates }: SeenUpdates): Uint8Array {
+function builtSeen({ floorNs, updates }: SeenUpdates): Uint8Array {
   const builder = new Builder(64);
-  const column = (field: number) => Array.from(updates).filter((_, at) => at % SEEN_FIELDS === field);
+  const senders = [...new Set(updates.map(({ sender }) => sender))];
   const names = senders.map((sender) => builder.createString(sender));
   const sendersAt = SeenRecord.createSenderVector(builder, names);
+  const column = (of: (update: SeenUpdates['updates'][number]) => number) => updates.map(of);
   const columnsAt = [
-    SeenRecord.createHashKeyVector(builder, column(0)),
-    SeenRecord.createSecondVector(builder, column(1)),
-    SeenRecord.createNanosVector(builder, column(2)),
-    SeenRecord.createSenderIndexVector(builder, column(3)),
+    SeenRecord.createHashKeyVector(
+      builder,
+      column(({ hashKey }) => hashKey),
+    ),
+    SeenRecord.createSecondVector(
+      builder,
+      column(({ second }) => second),
+    ),
+    SeenRecord.createNanosVector(
+      builder,
+      column(({ nanos }) => nanos),
+    ),
+    SeenRecord.createSenderIndexVector(
+      builder,
+      column(({ sender }) => senders.indexOf(sender)),
+    ),
   ] as const;
   builder.finishSizePrefixed(SeenRecord.createSeenRecord(builder, floorNs, sendersAt, ...columnsAt));
   return builder.asUint8Array();

@@ -4,10 +4,9 @@ import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { AcceptedRow } from '../../src/records/accepted_row.js';
+import { LatestInput } from '../../src/records/latest_input.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { rowOf } from '../model/sample.js';
 
 /** The start: 2024-01-01T00:00:00Z, a Monday. */
 export const START_S = 1_704_067_200;
@@ -51,13 +50,10 @@ export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
   const second = Number(timestampNs / NS_PER_SECOND);
   return {
     floorNs: (timestampNs - 2n * NS_PER_SECOND) as TimeNs,
-    senders: ['bob', 'Zoë'],
-    count: 3,
-    start: 0,
     updates: [
-      ...[2 ** 53 - 1, second - 1, 999_999_999, 1],
-      ...[2 ** 52, second - 1, 0, 0],
-      ...[1, second, Number(timestampNs % NS_PER_SECOND), 0],
+      { hashKey: 2 ** 53 - 1, second: second - 1, nanos: 999_999_999, sender: 'Zoë' },
+      { hashKey: 2 ** 52, second: second - 1, nanos: 0, sender: 'bob' },
+      { hashKey: 1, second, nanos: Number(timestampNs % NS_PER_SECOND), sender: 'bob' },
     ],
   };
 }
@@ -131,7 +127,9 @@ export interface SampleOptions extends StoreOptions {
 export function putInputs(store: Store, aggregate: SignedAggregate): void {
   for (const input of aggregate.inputs) {
     const key = Buffer.from(input.wire.publisherKey.slice(2), 'hex');
-    store.putInput(aggregate, key, new AcceptedRow(rowOf(aggregate, input), seenOf(input)));
+    const latest = new LatestInput(seenOf(input));
+    latest.restore(input);
+    store.putInput(aggregate, key, latest);
   }
 }
 

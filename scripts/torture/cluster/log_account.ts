@@ -4,7 +4,6 @@ import type { LogRecord } from '../../../src/cluster/bus.js';
 import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { openBus } from '../../../src/cluster/open_bus.js';
 import { toHex } from '../../../src/model/hex.js';
-import { SEEN_FIELDS, SEEN_NANOS, SEEN_SECOND } from '../../../src/model/seen_updates.js';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { decodeAcceptedInput } from '../../../src/records/accepted_input.js';
 import { openHolding } from '../../../src/records/second_record.js';
@@ -79,11 +78,8 @@ export class LogAccount {
       const name = `${toHex(publisherKey)} ${symbol}`;
       this.inputs.add(`${name} ${input.timestampNs}`);
       // The node writes only the newest of several waiting updates. The record contains the times of the earlier updates.
-      const { updates, start, count } = seen ?? { updates: [], start: 0, count: 0 };
-      for (let at = start; at < start + count * SEEN_FIELDS; at += SEEN_FIELDS)
-        this.inputs.add(
-          `${name} ${BigInt(updates[at + SEEN_SECOND]!) * NS_PER_SECOND + BigInt(updates[at + SEEN_NANOS]!)}`,
-        );
+      for (const { second, nanos } of seen?.updates ?? [])
+        this.inputs.add(`${name} ${BigInt(second) * NS_PER_SECOND + BigInt(nanos)}`);
       return;
     }
     const { aggregate } = openHolding(bytes, symbol);

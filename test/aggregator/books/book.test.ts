@@ -11,7 +11,7 @@ import {
 import { PRICE_MAX, PRICE_MIN } from '../../../src/model/price.js';
 import type { PublisherPrice } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { rowOf, START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
+import { latestOf, START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
 import { cases } from '../../tier.js';
 
 const PERCENT = BigInt(PERCENT_SCALE);
@@ -24,7 +24,7 @@ const publishers = Array.from({ length: 7 }, (_, index) =>
 
 function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowNs: bigint = START_NS): void {
   const by = publishers[publisher]!;
-  book.put(by, rowOf(book.asset, sampleInput(book.asset, by, price, nowNs - ageNs)), nowNs as TimeNs);
+  book.put(by, latestOf(sampleInput(book.asset, by, price, nowNs - ageNs)), nowNs as TimeNs);
 }
 
 /** The aggregate by its definition. This book sorts and sums up all inputs again for each price. */
@@ -114,7 +114,7 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
         } else {
           const by = publishers[publisher]!;
           const input = sampleInput(sample, by, value, nowNs - ageNs);
-          book.put(by, rowOf(sample, input), nowNs as TimeNs);
+          book.put(by, latestOf(input), nowNs as TimeNs);
           slow.put(by, input);
         }
         const expected = slow.state(nowNs);
