@@ -10,6 +10,8 @@ export interface ChainOptions {
   readonly signer?: readonly string[];
 }
 
+/** The address 0, which no key has. */
+const NO_KEY = `0x${'0'.repeat(40)}`;
 const NS_PER_S = 1_000_000_000n;
 
 /** The keys that were allowed to sign at a time. */
@@ -29,14 +31,13 @@ export function chainSigners(options: ChainOptions): ChainSigners | undefined {
   if (chain === undefined && root === undefined) return undefined;
   if (chain === undefined) throw new Error('--root needs --chain');
   if (root === undefined && signer === undefined) throw new Error('--chain needs --root or --signer');
-  if (root !== undefined && !/^0x[0-9a-fA-F]{40}$/.test(root)) throw new Error('--root is no address');
   const nowS = Math.floor(Date.now() / 1000);
   const trust = root === undefined ? { keys: signer, nowS } : { root, nowS };
   const followed = followChain(announcementsOf(readFileSync(chain, 'utf8')), trust, CHAIN_CRYPTO);
   if (!followed.ok) throw new Error(`--chain: ${followed.reason}`);
   const { list } = followed;
-  // An empty list of signers would be an invalid option. No key has the address 0.
-  const known = (keys: readonly string[]) => (keys.length > 0 ? [...new Set(keys)] : ['0x0']);
+  // An empty list of signers would be an invalid option.
+  const known = (keys: readonly string[]) => (keys.length > 0 ? [...new Set(keys)] : [NO_KEY]);
   return {
     ofPayload(hex) {
       const payload = decodePayload(hex);

@@ -1,5 +1,6 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Down } from '../client/connect/reconnecting_socket.js';
+import { collectKey, parseSocketUrl } from './option_forms.js';
 import { reasonText, type Shown, shown, tell } from './shown_line.js';
 
 /** The streams of a client command. The entry point passes the streams of the process. */
@@ -22,7 +23,12 @@ export function withConnectionOptions(
       if (command.getOptionValueSource('token') === 'cli')
         tell(stderr, shown`${command.name()}: --token ${SHOWN_TO_ALL}; set TICKSEAL_TOKEN instead`);
     })
-    .option('--url <url>', 'base address of the service, ws:// or wss://', parseUrl, 'ws://127.0.0.1:8080')
+    .option(
+      '--url <url>',
+      'base address of the service, ws:// or wss://',
+      parseSocketUrl,
+      'ws://127.0.0.1:8080',
+    )
     .addOption(
       new Option('--token <token>', "the caller's access token")
         .env('TICKSEAL_TOKEN')
@@ -37,7 +43,7 @@ export const SHOWN_TO_ALL = shown`stands in the list of processes, where every u
 export const SIGNER_OPTION = [
   '--signer <key>',
   'an address or public key that may sign; once for each. Without one nothing is verified',
-  collectSigner,
+  collectKey,
 ] as const;
 
 /** The exit status when no check failed, but the user named no signer. Without an expected signer, nothing is verified. */
@@ -46,12 +52,6 @@ export const EXIT_NOT_VERIFIED = 3;
 /** Returns the end of a line about an item whose recovered signer the user did not name. */
 export function notVerified(signer: string): Shown {
   return shown`recovered ${signer}, NOT verified: --signer names no address`;
-}
-
-function collectSigner(signer: string, signers: readonly string[] = []): readonly string[] {
-  if (!/^0x[0-9a-fA-F]{1,64}$/.test(signer))
-    throw new InvalidArgumentError('expected 0x and at most 64 hex digits');
-  return [...signers, signer];
 }
 
 /** Returns one line for users about a lost or refused connection. */
@@ -85,10 +85,3 @@ export const REFUSALS: Readonly<Record<number, string>> = {
   404: 'there is no such service at this address (404)',
   429: 'the service has too many requests or connections of this token (429)',
 };
-
-function parseUrl(text: string): string {
-  if (!/^(?:ws|http)s?:\/\/[^/?#]+/.test(text) || !URL.canParse(text)) {
-    throw new InvalidArgumentError('expected an address such as ws://127.0.0.1:8080');
-  }
-  return text.replace(/^http/, 'ws');
-}

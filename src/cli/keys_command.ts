@@ -10,6 +10,7 @@ import { type AnnouncedSigner, NO_PREVIOUS, NO_ROOT, readHex } from '../wire/ann
 import { listedSigners, mergeSigners } from './announced_signers.js';
 import { type ChainFile, describeList, readChainFile, withAnnouncement } from './announcement_file.js';
 import { addressOf, createPrivateKey, writeNewFile } from './keygen_command.js';
+import { collectKey, parseEvmAddress } from './option_forms.js';
 import { errorText, outputOf, ownText, shown, tell } from './shown_line.js';
 
 interface SignOptions {
@@ -52,7 +53,7 @@ export function registerKeys(program: Command): void {
       'sign the next list of keys and append it to the chain; without --signers renew the last list',
     )
     .option('--signers <file>', 'the answer of GET /v1/signers: the keys of the new list, and the next ones')
-    .option('--next-root <address>', 'another root key, which signs all later announcements', parseAddress)
+    .option('--next-root <address>', 'another root key, which signs all later announcements', parseEvmAddress)
     .action((options: AnnounceOptions) =>
       run(keys, () => {
         const file = readChainFile(options.chain);
@@ -68,7 +69,9 @@ export function registerKeys(program: Command): void {
       }),
     );
 
-  withSigning(keys.command('revoke <addresses...>'))
+  withSigning(
+    keys.command('revoke').argument('<addresses...>', 'the addresses of the stolen keys', collectKey),
+  )
     .description('cut off stolen keys: sign a list in which no signature of them counts, whatever its time')
     .action((addresses: readonly string[], options: SignOptions) =>
       run(keys, () => {
@@ -174,9 +177,4 @@ function parseSeconds(text: string): number {
   if (ns === undefined || ns < NS_PER_SECOND)
     throw new InvalidArgumentError('expected a duration such as 90d');
   return Number(ns / NS_PER_SECOND);
-}
-
-function parseAddress(text: string): string {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError('expected an address');
-  return text.toLowerCase();
 }

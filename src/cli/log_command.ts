@@ -18,6 +18,7 @@ import { promisedDelayMs } from '../witness/promised_delay.js';
 import { AggregateListener } from './aggregate_listener.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { registerNewOrigin } from './new_origin_command.js';
+import { parseOracleId, parseWebUrl } from './option_forms.js';
 import { errorText, LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
 
 interface AuditFlags {
@@ -61,7 +62,7 @@ export function registerLog(program: Command, streams: CommandStreams = process)
     .description(
       'follow the log of a service, recompute every batch, and compare it with the prices that the service shows',
     )
-    .argument('<url>', 'the address of the service, https://…')
+    .argument('<url>', 'the address of the service, https://…', parseWebUrl)
     .requiredOption('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
     .option(
       '--folder <dir>',
@@ -97,7 +98,12 @@ export function registerLog(program: Command, streams: CommandStreams = process)
       'the logs and witnesses that you trust (tlog-policy), for evidence about a log',
     )
     .option(...SIGNER_OPTION)
-    .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc')
+    .option(
+      '--oracle-id <id>',
+      "the service's oracle ID, which its Stark signatures cover",
+      parseOracleId,
+      'servc',
+    )
     .action(async (file: string, flags: EvidenceFlags) => {
       try {
         const evidence = parseEvidence(readFileSync(file, 'utf8'));
@@ -151,13 +157,12 @@ class AuditRun {
   readonly #findings = new Map<AuditFinding['kind'], number>();
 
   constructor(url: string, flags: AuditFlags, streams: CommandStreams) {
-    if (!/^https?:\/\//.test(url)) throw new Error('expected an address such as https://prices.example.com');
     if (!(flags.every >= 0.1 && flags.every <= 3_600)) throw new Error('--every is 0.1 to 3600 seconds');
     if (flags.stream && flags.token === undefined)
       throw new Error('--stream needs a token: set TICKSEAL_TOKEN');
     if (flags.stream && flags.payloads)
       throw new Error('--stream compares prices, and the log of payloads has none: leave out one of them');
-    this.#url = url.replace(/\/+$/, '');
+    this.#url = url;
     this.#flags = flags;
     this.#streams = streams;
     this.#out = new LineWriter(streams.stdout, () => this.#stop.abort());

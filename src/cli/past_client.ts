@@ -5,6 +5,7 @@ import { createClient } from '../client/node.js';
 import { instantText } from '../model/instant.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
+import { parseOracleId } from './option_forms.js';
 import { reasonText, type Shown, shown } from './shown_line.js';
 
 /** The options of each command that reads aggregates. */
@@ -29,7 +30,12 @@ export function withPastOptions(command: Command, streams: CommandStreams, needs
       ).choices(SIGNATURE_TYPES),
     )
     .option(...SIGNER_OPTION)
-    .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc');
+    .option(
+      '--oracle-id <id>',
+      "the service's oracle ID, which its Stark signatures cover",
+      parseOracleId,
+      'servc',
+    );
 }
 
 /** Creates a client that verifies with the keys of `--signer`. */

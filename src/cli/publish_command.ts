@@ -10,6 +10,7 @@ import { ACKS, DEFAULT_ACK } from '../wire/publish_message.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { type CommandStreams, withConnectionOptions } from './client_command.js';
 import { readSecretKey, withKeyOption } from './key_option.js';
+import { parseOracleId } from './option_forms.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
 import { PublishSession, type SessionOptions } from './publish_session.js';
 import { errorText, ownText, reasonText, shown, tell } from './shown_line.js';
@@ -46,7 +47,7 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
   withSourcesOptions(withKeyOption(command, streams))
     .argument('[prices...]', 'prices such as BTCUSD=65000.5')
     .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
-    .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
+    .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', parseOracleId, 'oracl')
     .addOption(
       new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')
         .choices(ACKS.filter((ack) => ack !== DEFAULT_ACK))

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { readServiceUrl } from '../client/connect/service_url.js';
 import { createClient } from '../client/node_index.js';
 import {
   OPERATORS_MAX,
@@ -10,6 +11,7 @@ import {
   SPREAD_PERCENT_MAX,
   THRESHOLD_MIN,
 } from '../client/quorum/quorum_options.js';
+import { keyFault } from '../client/verify/key_form.js';
 import { type Problem, readDocument } from '../config/document.js';
 import type { KeySource } from '../config/key_source.js';
 import { type Environment, readSecret } from '../config/private_keys.js';
@@ -31,15 +33,21 @@ const operator = z.strictObject({
     .array(
       z
         .string()
-        .regex(
-          /^(?:ws|http)s?:\/\/[^/?#@\s]+(?:\/[^?#@\s]*)?$/,
+        .refine(
+          (text) => readServiceUrl(text, 'http') !== undefined,
           'expected an address such as https://prices.example.com',
         ),
     )
     .min(1)
     .max(URLS_MAX),
   signers: z
-    .array(z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and at most 64 hex digits'))
+    .array(
+      z.string().check((context) => {
+        const fault = keyFault(context.value);
+        if (fault !== undefined)
+          context.issues.push({ code: 'custom', message: `expected a key: ${fault}`, input: context.value });
+      }),
+    )
     .min(1)
     .max(SIGNERS_MAX),
   token: keySource.optional(),

@@ -14,6 +14,7 @@ import { UINT16_MAX } from '../wire/asset_id.js';
 import { AGGREGATION_TYPES } from '../wire/signatures.js';
 import { type ChainSigners, chainSigners } from './chain_signers.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
+import { parseEvmAddress, parseKey, parseOracleId, parseServiceName, parseWebUrl } from './option_forms.js';
 import { otherInput } from './other_input.js';
 import { errorText, LineWriter, reasonText, type Shown, shown, tell } from './shown_line.js';
 import { verifyLoggedPayloads, verifyLoggedText } from './verify_logged_price.js';
@@ -64,8 +65,14 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
     .option(
       '--service-name <name>',
       "the service's name in <name>_signed_price, where two fields have that form",
+      parseServiceName,
     )
-    .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc')
+    .option(
+      '--oracle-id <id>',
+      "the service's oracle ID, which its Stark signatures cover",
+      parseOracleId,
+      'servc',
+    )
     .option(
       '--weight <key=weight>',
       "a publisher's weight in a weighted average; once for each",
@@ -73,9 +80,9 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
       {},
     )
     .option('--chain <file>', 'announcements of keys, followed from --root or from the keys of --signer')
-    .option('--root <address>', 'the root key that signs the announcements of --chain')
+    .option('--root <address>', 'the root key that signs the announcements of --chain', parseEvmAddress)
     .option('--proof <file>', 'the proof (.tlog-proof) that a public log has the aggregate')
-    .option('--log <url>', 'ask this service for the proof, instead of --proof')
+    .option('--log <url>', 'ask this service for the proof, instead of --proof', parseWebUrl)
     .option('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
     .action(async (input: string, options: VerifyOptions) => {
       const out = new LineWriter(streams.stdout, () => {});
@@ -213,9 +220,9 @@ function readNamed(file: string): string {
 }
 
 function collectWeight(argument: string, weights: Readonly<Record<string, string>>): Record<string, string> {
-  const [, key, weight] = /^(0x[0-9a-fA-F]+)=(.+)$/.exec(argument) ?? [];
+  const [, key, weight] = /^(0x[0-9a-fA-F]+)=(\d+(?:\.\d+)?)$/.exec(argument) ?? [];
   if (key === undefined || weight === undefined) throw new InvalidArgumentError('expected 0xKEY=WEIGHT');
-  return { ...weights, [key]: weight };
+  return { ...weights, [parseKey(key)]: weight };
 }
 
 function parseTaxonomyId(text: string): number {

@@ -62,7 +62,7 @@ export async function verifyLoggedPayloads(
   out: LineWriter,
 ): Promise<boolean> {
   const policy = parsePolicy(readFileSync(policyFile));
-  const read = logFileReader(`${baseOf(log!)}tlog/streams/`, new AbortController().signal);
+  const read = logFileReader(`${log}/tlog/streams/`, new AbortController().signal);
   let areLogged = true;
   for (const hex of payloads) {
     const payload = decodePayload(hex);
@@ -98,7 +98,7 @@ async function askedProof(
     timestamp: String(timeNs),
     signature_type: signatureType,
   });
-  const read = logFileReader(baseOf(url), new AbortController().signal);
+  const read = logFileReader(`${url}/`, new AbortController().signal);
   const proof = await read(`v1/prices/proof?${query}`, PROOF_LENGTH_MAX);
   if (proof !== undefined) return proof;
   // A log that goes on under a new origin has no proofs of earlier prices.
@@ -111,13 +111,6 @@ async function askedProof(
 function requireKnownLog(note: Uint8Array | string, policy: LogPolicy): void {
   const other = unknownOrigin(typeof note === 'string' ? note : Buffer.from(note).toString(), policy);
   if (other !== undefined) throw new TlogError(other);
-}
-
-/** Returns the address of a service with a slash at its end. @throws Error when the text is no address */
-function baseOf(url: string): string {
-  if (!/^https?:\/\//.test(url))
-    throw new Error('--log: expected an address such as https://prices.example.com');
-  return `${url.replace(/\/+$/, '')}/`;
 }
 
 function onlyAggregate(text: string, serviceName: string | undefined): AggregateForm {

@@ -1,6 +1,6 @@
 import type { SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
-import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
+import { PUBLIC_KEY_BYTES, STARK_FIELD_PRIME } from '../wire/signatures.js';
 
 /**
  * Reads a publisher's key. An EVM key is an address: `0x` and 40 hex digits in any case. A Stark key is the x coordinate of a public key:
@@ -26,6 +26,3 @@ export function canonicalKey(key: Uint8Array): string {
 export function canonicalText(key: string): string {
   return canonicalKey(parseHex(key, 32)!);
 }
-
-/** The prime of the field over which the Stark curve is defined (STARK curve definition, StarkEx documentation). */
-const STARK_FIELD_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;

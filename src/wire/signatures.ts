@@ -5,6 +5,9 @@ export type SignatureType = (typeof SIGNATURE_TYPES)[number];
 /** The number of bytes of a public key: an EVM address, or the x coordinate of a Stark key. */
 export const PUBLIC_KEY_BYTES = { evm: 20, stark: 32 } as const;
 
+/** The prime of the field over which the Stark curve is defined (STARK curve definition, StarkEx documentation). */
+export const STARK_FIELD_PRIME = (1n << 251n) + 17n * (1n << 192n) + 1n;
+
 /** The number of bytes of a private key, of a hash, and of each number `r` and `s` of a signature. */
 export const WORD_BYTES = 32;
 

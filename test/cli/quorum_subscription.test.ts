@@ -174,17 +174,20 @@ test('an operator that signs two values is named with its evidence, and counts n
 });
 
 test('a file with errors names each, with its place', async (t) => {
-  const operator = { name: 'a', urls: ['https://a.example.com'], signers: ['0x1'] };
-  const other = { ...operator, name: 'b', urls: ['https://b.example.com'], signers: ['0x2'] };
+  const operator = { name: 'a', urls: ['https://a.example.com'], signers: [`0x${'a'.repeat(40)}`] };
+  const other = { ...operator, name: 'b', urls: ['https://b.example.com'], signers: [`0x${'b'.repeat(40)}`] };
   const cases: readonly [unknown, RegExp][] = [
     ['operators: [', /quorum\.yaml:1:\d+: /],
     [{ operators: [operator] }, /quorum\.yaml:1:2 operators: expected a list/],
     [{ operators: [operator, { ...other, signer: '0x2' }] }, /operators\[1\]\.signer: unknown key/],
-    [{ operators: [operator, { ...other, signers: ['x'] }] }, /operators\[1\]\.signers\[0\]: expected 0x/],
+    [
+      { operators: [operator, { ...other, signers: ['x'] }] },
+      /operators\[1\]\.signers\[0\]: expected a key: x is neither an address/,
+    ],
     [{ operators: [operator, { ...other, urls: ['b'] }] }, /operators\[1\]\.urls\[0\]: expected an address/],
     [
-      { operators: [operator, { ...other, signers: ['0x01'] }] },
-      /\[1\]\.signers: 0x01 belongs to operators\[0\] too/,
+      { operators: [operator, { ...other, signers: [`0x${'A'.repeat(40)}`] }] },
+      /\[1\]\.signers: 0xA+ belongs to operators\[0\] too/,
     ],
     [{ operators: [operator, other], threshold: 1 }, /threshold: /],
     [{ operators: [operator, other], threshold: 3 }, /threshold: must be 2 to 2/],

@@ -73,7 +73,7 @@ test('signed frames are decoded, and their signer checked', async (t) => {
   t.same(good.stdout, [
     '{"type":"signed_ecdsa","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"100000000000000000000"}],"signer":"0xC4A02e7D370402F4afC36032076B05e74FF81786","verdict":"verified","failed":[]}',
   ]);
-  const bad = await subscribe(server, ...args, '--signer', '0x1');
+  const bad = await subscribe(server, ...args, '--signer', `0x${'1'.repeat(40)}`);
   t.equal(bad.exitCode, 1);
   t.match(JSON.parse(bad.stdout[0]!), { verdict: 'failed', failed: [/^signer: signed by 0xC4A0/] });
   const unnamed = await subscribe(await streaming(t, [SIGNED, SIGNED]), '--count', '2', ...args.slice(2));

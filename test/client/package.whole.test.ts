@@ -184,7 +184,7 @@ const subscriber = new Subscriber({
   url: 'wss://example.com',
   onFrame(frame) {
     if (frame.type !== 'signed_ecdsa') return;
-    const report = verifyPayload(frame.payload, { signers: ['0x1'] });
+    const report = verifyPayload(frame.payload, { signers: ['0x1111111111111111111111111111111111111111'] });
     const verdict: 'verified' | 'failed' = report.verdict;
     if (report.verdict === 'verified') void [report.payload.assets[0]?.value, report.signer, verdict];
   },
@@ -192,7 +192,7 @@ const subscriber = new Subscriber({
 export const result: Promise<PublishResult> = new Publisher({ url: '', signatureType: 'evm' }).publish([]);
 export const unchecked: 'recovered' | 'failed' = verifyPayload('', { signers: 'unchecked' }).verdict;
 export const either = (signers: Signers) => verifyAggregate('', { signers })[0]?.verdict === 'verified';
-const client = createClient({ urls: 'https://example.com', getToken: () => 'token', signers: ['0x1'], worker: false });
+const client = createClient({ urls: 'https://example.com', getToken: () => 'token', signers: ['0x1111111111111111111111111111111111111111'], worker: false });
 for await (const tick of client.stream(['BTCUSD'], { channel: '100ms', marketStatus: true, signal: AbortSignal.timeout(1) })) {
   const fields: [bigint, string, number, string] = [tick.price, tick.decimal, tick.ageMs, tick.signer];
   if (tick.status === 'closed') console.log(fields, tick.timestampNs + 1n);

@@ -145,7 +145,7 @@ test('wrong options are refused', async (t) => {
     [{ urls: 'user:password@example.com' }, /^urls: "example.com" is not an address/],
     [{ urls: 'https://user:pass/word@example.com' }, /^urls: "https:\/\/…" is not an address/],
     [{ urls: 'https://example.com\n?token=x' }, /^urls: "https:\/\/example.com\n" is not an address/],
-    [{ urls: [5] as never }, /^urls: "5" is not an address/],
+    [{ urls: [5] as never }, /^urls must be texts/],
     [{ urls: [options.urls, options.urls] }, /twice/],
     [{ urls: 5 as never }, /urls must be/],
     [{ signers: [] }, /signers must name/],

@@ -1,9 +1,11 @@
+import { ORACLE_ID_LENGTH } from '../../wire/signatures.js';
 import type { TicksealError } from '../connect/errors.js';
 import { EventListeners } from '../connect/event_listeners.js';
 import { FirstAnswer } from '../connect/first_answer.js';
 import type { Fetch, Platform } from '../connect/platform.js';
 import type { ConnectionOptions } from '../connect/reconnecting_socket.js';
 import { RestService } from '../connect/rest_service.js';
+import { readServiceUrl } from '../connect/service_url.js';
 import { TokenSource } from '../connect/token_source.js';
 import { requireSigners, type SignerSource } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
@@ -156,6 +158,7 @@ export class ClientContext {
     const urls = typeof options.urls === 'string' ? [options.urls] : options.urls;
     requireUrls(urls);
     if (typeof signers !== 'function') requireSigners(signers);
+    requireOracleId(options.oracleId);
     if (options.token !== undefined && options.getToken !== undefined)
       throw new TypeError('token and getToken exclude each other');
     if (options.staleAfterMs !== undefined && !(options.staleAfterMs >= STALE_AFTER_MS_MIN))
@@ -209,12 +212,20 @@ export class ClientContext {
   }
 }
 
+function requireOracleId(oracleId: unknown): void {
+  if (oracleId === undefined) return;
+  if (typeof oracleId !== 'string') throw new TypeError('oracleId must be text');
+  if (!/^[\x20-\x7e]*$/.test(oracleId) || oracleId.length !== ORACLE_ID_LENGTH)
+    throw new RangeError(`oracleId must be ${ORACLE_ID_LENGTH} ASCII characters`);
+}
+
 function requireUrls(urls: readonly string[]): void {
   if (!Array.isArray(urls)) throw new TypeError('urls must be an address or a list of addresses');
   if (urls.length === 0 || urls.length > URLS_MAX)
     throw new RangeError(`urls must name 1 to ${URLS_MAX} services`);
   for (const url of urls) {
-    if (typeof url !== 'string' || !/^(?:http|ws)s?:\/\/[^/?#@]+(?:\/[^?#@]*)?$/.test(url))
+    if (typeof url !== 'string') throw new TypeError('urls must be texts');
+    if (readServiceUrl(url, 'http') === undefined)
       throw new RangeError(
         `urls: "${schemeAndHost(url)}" is not an address such as https://prices.example.com`,
       );

@@ -116,6 +116,7 @@ export function recent(
   query: AssetQuery,
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
+  requireSecond('second', second);
   const parameters = { timestamp: String(second), ...assetParameters(symbols, query) };
   const isLater = (ns: bigint) => ns / NS_PER_SECOND > second;
   return aggregates(service, symbols, pathOf(REST_PATHS.recent, parameters), trust, 'required', isLater);
@@ -125,6 +126,17 @@ export function recent(
 export function requireNs(name: string, value: unknown): void {
   if (typeof value !== 'bigint')
     throw new TypeError(`${name} must be a bigint of UNIX nanoseconds, not a value of type ${typeof value}`);
+  if (value < 0n) throw new RangeError(`${name} lies before 1970`);
+}
+
+/**
+ * @throws TypeError when a time is no number
+ * @throws RangeError when a time is not in whole UNIX seconds
+ */
+function requireSecond(name: string, value: unknown): void {
+  if (typeof value !== 'number')
+    throw new TypeError(`${name} must be a number of UNIX seconds, not a value of type ${typeof value}`);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${name} must be whole UNIX seconds`);
 }
 
 /** Reads aggregates of the past: see `Client.at`. */
@@ -154,6 +166,8 @@ export function keptPriceOf(
 export async function candles(service: RestService, symbol: string, query: CandleQuery): Promise<Candle[]> {
   requireSymbol(symbol);
   const { resolution, from, to, signatureType } = query;
+  requireSecond('from', from);
+  requireSecond('to', to);
   const parameters = {
     symbol,
     resolution,

@@ -1,5 +1,6 @@
 import { parseHexInteger } from './bytes.js';
 import { type RecoverAddress, recoverAddress } from './evm_signatures.js';
+import { keyFault } from './key_form.js';
 
 /** The result of one check of a verification. */
 export interface Check {
@@ -83,15 +84,23 @@ export class CheckList<S extends Signers> {
   }
 }
 
+/** The lists that were checked. Each verification receives a list, and the checksum of an address needs a hash. */
+const CHECKED = new WeakSet<readonly string[]>();
+
 /**
  * @throws TypeError when `signers` is neither a list nor `'unchecked'`
- * @throws RangeError when the list is empty, or a signer is not hex of at most 32 bytes
+ * @throws RangeError when the list is empty, or a signer is neither an EVM address, with a right checksum if it is in mixed case, nor a
+ * Stark public key
  */
 export function requireSigners(signers: Signers): void {
   if (signers === 'unchecked') return;
   if (!Array.isArray(signers)) throw new TypeError("signers must be a list of addresses, or 'unchecked'");
+  if (CHECKED.has(signers)) return;
   if (signers.length === 0) throw new RangeError('signers must name at least one address');
   for (const signer of signers) {
-    if (parseHexInteger(signer) === undefined) throw new RangeError(`signers: "${signer}" is not an address`);
+    if (typeof signer !== 'string') throw new TypeError('signers must be texts');
+    const fault = keyFault(signer);
+    if (fault !== undefined) throw new RangeError(`signers: ${fault}`);
   }
+  CHECKED.add(signers);
 }

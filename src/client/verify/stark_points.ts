@@ -1,3 +1,4 @@
+import { STARK_FIELD_PRIME } from '../../wire/signatures.js';
 import { inverse, reduce } from './modular_inverse.js';
 
 // Arithmetic on the Stark curve, y^2 = x^3 + x + b. The group of the curve has prime order. Points are homogeneous (x/z,
@@ -5,7 +6,7 @@ import { inverse, reduce } from './modular_inverse.js';
 // prime order elliptic curves" (2015). Coordinates may be negative between steps, because `%` keeps the sign.
 
 /** The field's prime, 2^251 + 17 * 2^192 + 1. */
-export const FIELD_PRIME = (1n << 251n) + 17n * (1n << 192n) + 1n;
+export const FIELD_PRIME = STARK_FIELD_PRIME;
 /** The order n of the group. */
 export const GROUP_ORDER = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
 

@@ -263,7 +263,7 @@ test('whatever is changed, a check of that name fails', async (t) => {
     const found = failures(change(text));
     for (const name of expected) t.ok(found.includes(name), `${name} in ${found}`);
   }
-  t.same(failures(text, { signers: ['0x1'] }), ['service_signed_price public_key']);
+  t.same(failures(text, { signers: [`0x${'1'.repeat(40)}`] }), ['service_signed_price public_key']);
   t.same(failures(text, { algorithmText: `${ALGORITHM_TEXT} ` }), ['checksum']);
   const twice = { ...EVM, signed_prices: [...EVM.signed_prices, EVM.signed_prices[0]] };
   t.ok(failures(twice).includes('distinct publishers'));
@@ -328,9 +328,11 @@ test("the service's signature is found under any name, and never guessed among t
 
 test('an aggregate is verified only against signers that were named', async (t) => {
   const key = EVM.service_signed_price.public_key;
-  t.match(verifyAggregate(EVM, { signers: ['0x1', key] }), [{ verdict: 'verified', signer: key }]);
+  t.match(verifyAggregate(EVM, { signers: [`0x${'1'.repeat(40)}`, key] }), [
+    { verdict: 'verified', signer: key },
+  ]);
   t.match(verifyAggregate(EVM, { signers: 'unchecked' }), [{ verdict: 'recovered', signer: key }]);
-  t.match(verifyAggregate(EVM, { signers: ['0x1'] }), [{ verdict: 'failed', signer: key }]);
+  t.match(verifyAggregate(EVM, { signers: [`0x${'1'.repeat(40)}`] }), [{ verdict: 'failed', signer: key }]);
   t.throws(() => verifyAggregate(EVM, { signers: [] }), RangeError);
   const [input] = EVM.signed_prices;
   const verdict = (signers: Signers) => verifySignedPrice(input, { assetId: 'BTCUSD', signers }).verdict;
