@@ -22,17 +22,10 @@ test('an instant is a time, a day or nanoseconds, exactly', async (t) => {
     ['2025-11-20T13:30:00.000000001+01:30', noon + 1n],
     ['2025-11-20', noon - 43_200_000_000_000n],
     [String(noon + 7n), noon + 7n],
+    ['1763640000', noon],
   ] as const)
     t.equal(parseInstant(text), ns, text);
-  for (const text of [
-    '',
-    'noon',
-    '1763640000',
-    '1763640000000',
-    '2025-02-30',
-    '2025-11-20T25:00Z',
-    '2025-11-20T12:00',
-  ])
+  for (const text of ['', 'noon', '1763640000000', '2025-02-30', '2025-11-20T25:00Z', '2025-11-20T12:00'])
     t.throws(() => parseInstant(text), /expected a time/, text);
   t.equal(instantText(noon), '2025-11-20T12:00:00Z');
   t.equal(instantText(noon + 120n), '2025-11-20T12:00:00.00000012Z');
@@ -41,7 +34,12 @@ test('an instant is a time, a day or nanoseconds, exactly', async (t) => {
 test('the past is printed and written to files, verified, and an export that fails leaves no file', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-export-'));
   const service = await startTestService({
-    assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }],
+    assets: ['BTCUSD', 'ETHUSD'].map((symbol, i) => ({
+      id: i + 1,
+      symbol,
+      max_age: '24h',
+      clock_period: '24h',
+    })),
     storage: { dir: join(dir, 'data'), past: { proofs: '7d', signatures: '90d' } },
   });
   t.teardown(async () => {
@@ -136,6 +134,31 @@ test('the past is printed and written to files, verified, and an export that fai
     stderr: /--to lies before --from/,
   });
   t.notOk(readdirSync(dir).find((name) => name.startsWith('c.csv')));
+  for (const wrong of [['a.xlsx'], ['a.csv', '--format', 'xlsx'], ['a.csv', '--detail', 'price']] as const) {
+    const [name, ...args] = wrong;
+    t.match(await run(name, '--url', 'ws://127.0.0.1:1', ...args, ...keys), { exitCode: 2 }, wrong.join(' '));
+    t.notOk(readdirSync(dir).includes('a.xlsx'));
+  }
+  const none = await run('none.csv', '--to', String(times[0]), ...keys);
+  t.match(none, {
+    exitCode: 0,
+    stderr: /^export: 0 aggregates of BTCUSD .*\nexport: 0 rows: .*nothing was verified\n$/,
+  });
+  for (const from of [['--from', '-7d'], ['--from=-7d']])
+    t.match(await run('week.csv', ...from, ...keys), { exitCode: 1, stderr: /keeps prices from/ });
+  await feed.accept({ symbol: 'ETHUSD', price: units(7) });
+  await eventually(async () => (await price('ETHUSD', ...keys)).stdout.length === 2);
+  t.match(await run('two.csv', 'ETHUSD', ...keys), {
+    exitCode: 0,
+    stderr: /^export: 3 aggregates of BTCUSD .*\nexport: 1 aggregates of ETHUSD .*\nexport: verified/,
+  });
+  t.match(
+    readFileSync(file('two.csv'), 'utf8')
+      .split('\n')
+      .map((line) => line.split(',')[3]),
+    ['asset_id', 'BTCUSD', 'BTCUSD', 'BTCUSD', 'ETHUSD'],
+    'each asset after the other, as named',
+  );
   t.match(await run('d.csv'), { exitCode: 3, stderr: /NOT verified/ });
 
   await feed.accept({ symbol: 'BTCUSD', price: PRICE_MAX });
