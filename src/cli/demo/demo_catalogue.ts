@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { AggregationType, SignatureType } from '../../model/asset.js';
 
 /** An asset of the demo: its configuration, and the parameters of its simulated price. */
@@ -69,16 +70,26 @@ export function liveCatalogue(symbols: readonly string[]): {
 } {
   const known = new Set(DEMO_CATALOGUE.filter(isEvm).map(({ symbol }) => symbol));
   const others = symbols.filter((symbol) => !known.has(symbol));
+  const taken = new Set<number>();
   const assets = [
     ...DEMO_CATALOGUE,
-    ...others.map((symbol, i) => asset(FIRST_OTHER_ID + i, symbol, 'none', '1', '0.01', 0n)),
+    ...others.map((symbol) => asset(otherId(symbol, taken), symbol, 'none', '1', '0.01', 0n)),
   ];
   const real = assets.filter((one) => isEvm(one) && symbols.includes(one.symbol));
   return { assets, realIds: new Set(real.map(({ id }) => id)) };
 }
 
-/** The first streaming ID of the assets that are not in the catalogue. */
+/** The first streaming ID of the assets that are not in the catalogue, and the number of their IDs. */
 const FIRST_OTHER_ID = 1_000;
+const OTHER_IDS = 60_000;
+
+/** Returns an ID that depends on the symbol, so that another file of sources gives no ID another meaning. */
+function otherId(symbol: string, taken: Set<number>): number {
+  let id = createHash('sha256').update(symbol).digest().readUInt32BE() % OTHER_IDS;
+  while (taken.has(id)) id = (id + 1) % OTHER_IDS;
+  taken.add(id);
+  return FIRST_OTHER_ID + id;
+}
 
 function isEvm({ signatureType }: DemoAsset): boolean {
   return signatureType === 'evm';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { renderDemoBanner } from '../../../src/cli/demo/banner.js';
-import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
+import { DEMO_CATALOGUE, liveCatalogue } from '../../../src/cli/demo/demo_catalogue.js';
 import { prepareDemo } from '../../../src/cli/demo/prepare.js';
 import { parseSecretKey } from '../../../src/client/sign/sign_price.js';
 import { parseDecimalPrice } from '../../../src/client/verify/decimal_price.js';
@@ -120,4 +120,17 @@ test('the banner has lines to paste', async (t) => {
     'TICKSEAL_TOKEN=TOKEN node dist/src/cli/main.js subscribe BTCUSD --url ws://127.0.0.1:8080 --message-type signed_ecdsa --decode --signer 0xEVM';
   t.match(text, /signers +0xEVM .*\n +0xSTARK /);
   for (const line of [curl, wscat, verified]) t.ok(text.includes(`\n  ${line}\n`), line);
+});
+
+test('an asset of a file of sources has the same ID in every file', async (t) => {
+  const idsOf = (...symbols: string[]) =>
+    new Map(liveCatalogue(symbols).assets.map(({ symbol, id }) => [symbol, id]));
+  const one = idsOf('AAAUSD', 'BBBUSD');
+  const other = idsOf('BBBUSD', 'CCCUSD');
+  t.equal(one.get('BBBUSD'), other.get('BBBUSD'));
+  t.not(one.get('AAAUSD'), other.get('CCCUSD'));
+  const many = Array.from({ length: 2_000 }, (_, i) => `S${i}USD`);
+  const ids = liveCatalogue(many).assets.map(({ id }) => id);
+  t.equal(new Set(ids).size, ids.length, 'no two assets share an ID');
+  t.ok(ids.every((id) => id <= 65_535));
 });
