@@ -1,18 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { RefusedError } from '../client/connect/errors.js';
 import { NODE } from '../client/connect/node_platform.js';
-import { createStreamClient } from '../client/node_index.js';
 import { Coverage } from '../client/prices/coverage.js';
 import type { Frame } from '../client/prices/frame.js';
 import { Subscriber } from '../client/prices/subscriber.js';
-import { idsBySymbol, type Taxonomy } from '../client/prices/taxonomy.js';
 import { decodePayload } from '../client/verify/decode_payload.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
 import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
 import { instantText } from '../model/instant.js';
 import { NS_PER_MS } from '../model/time.js';
-import { isIdName, namedId, unknownSymbols } from '../wire/asset_id.js';
-import { REST_PATHS } from '../wire/paths.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import {
   CHANNEL_INTERVALS_MS,
@@ -28,11 +23,10 @@ import {
   describeDown,
   EXIT_NOT_VERIFIED,
   notVerified,
-  plainReason,
-  REFUSALS,
   SIGNER_OPTION,
   withConnectionOptions,
 } from './client_command.js';
+import { resolveAssets } from './named_assets.js';
 import { subscribeQuorum } from './quorum_subscription.js';
 import { LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
 
@@ -130,9 +124,9 @@ async function subscribe(
     fail(shown`frames of --message-type ${options.messageType ?? ''} have no signature to check`);
     return exitCode;
   }
-  const ids = await resolveAssets(assets, options);
-  if (!Array.isArray(ids)) {
-    fail(ids);
+  const resolved = await resolveAssets(assets, options);
+  if (!('ids' in resolved)) {
+    fail(resolved);
     return exitCode;
   }
   let frames = 0;
@@ -159,7 +153,7 @@ async function subscribe(
       frames += 1;
       const timeNs = timeOf(frame);
       if (timeNs !== undefined) coverage.seen(0, timeNs);
-      const report = printFrame(frame, options, out);
+      const report = printFrame(frame, options, resolved.taxonomyId, out);
       if (options.decode && report === undefined) {
         if (exitCode !== 1) warn(shown`frames come without a signature to check`);
         exitCode = 1;
@@ -189,7 +183,7 @@ async function subscribe(
   const stop = () => end();
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  void subscriber.subscribe(ids).then((result) => {
+  void subscriber.subscribe(resolved.ids).then((result) => {
     if (result.ok || !wasUp) return;
     fail(reasonText(result.error));
     end();
@@ -232,13 +226,14 @@ function timeOf(frame: Frame): bigint | undefined {
 function printFrame(
   frame: Frame,
   { decode, signer }: SubscribeOptions,
+  taxonomyId: number | undefined,
   out: LineWriter,
 ): PayloadReport | undefined {
   if (!decode || frame.type !== 'signed_ecdsa') {
     out.json(frame.text);
     return undefined;
   }
-  const report = verifyPayload(frame.payload, { signers: signer ?? 'unchecked' });
+  const report = verifyPayload(frame.payload, { signers: signer ?? 'unchecked', taxonomyId });
   out.json(writeExactJson(decodedFrame(report)));
   return report;
 }
@@ -259,35 +254,6 @@ function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): obje
     verdict,
     failed: failed.map(({ name, reason }) => `${name}: ${reason}`),
   };
-}
-
-/** Returns the streaming IDs of the named assets. Asks the service for symbols. Returns a text if an asset is unknown. */
-async function resolveAssets(
-  assets: readonly string[],
-  options: SubscribeOptions,
-): Promise<number[] | Shown> {
-  const taxonomy = assets.every(isIdName) ? undefined : await readTaxonomy(options);
-  if (taxonomy !== undefined && !('assets' in taxonomy)) return taxonomy;
-  const idBySymbol = taxonomy === undefined ? new Map<string, number>() : idsBySymbol(taxonomy, options.type);
-  const ids = assets.map((asset) => namedId(asset, (symbol) => idBySymbol.get(symbol)));
-  const unknown = assets.filter((_, i) => ids[i] === undefined);
-  const kind = options.type === undefined ? '' : `${options.type} `;
-  if (unknown.length > 0)
-    return reasonText(
-      `the service has no ${kind}asset ${unknownSymbols(unknown, (symbol) => idBySymbol.has(symbol), true)}`,
-    );
-  return ids as number[];
-}
-
-async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy | Shown> {
-  try {
-    return await createStreamClient({ urls: url, token, signers: 'unchecked' }).taxonomy();
-  } catch (error) {
-    const refusal = error instanceof RefusedError ? REFUSALS[error.status] : undefined;
-    return refusal === undefined
-      ? reasonText(plainReason((error as Error).message))
-      : shown`${url}${REST_PATHS.taxonomy}: ${ownText(refusal)}`;
-  }
 }
 
 function parseCount(text: string): number {

@@ -18,6 +18,7 @@ export {
   TicksealError,
   UnknownAssetError,
   UnreachableError,
+  UnsignedMappingError,
   UnverifiedError,
 } from './connect/errors.js';
 export type { Schedule } from './connect/liveness.js';

@@ -1,5 +1,5 @@
 import { PAYLOAD_SIGNATURE } from './payload_fields.js';
-import { type SignatureType, WORD_BYTES } from './signatures.js';
+import { SIGNATURE_TYPES, type SignatureType, WORD_BYTES } from './signatures.js';
 
 // The statement of a taxonomy: a signature over the meaning of each streaming ID. A payload signs IDs and not symbols, so without a
 // statement whoever answers `/v1/taxonomy` could exchange the meanings of two IDs.
@@ -42,20 +42,34 @@ const SIGNED_HEAD = new Uint8Array([0xff, ...new TextEncoder().encode('tickseal-
 /** Returns the bytes whose Keccak-256 is a statement's root. The order of `assets` has no effect. */
 export function statementEntries(assets: Iterable<MappedAsset>): Uint8Array {
   const ascending = [...assets].sort((a, b) => a.id - b.id);
-  const symbols = ascending.map(({ symbol }) => new TextEncoder().encode(symbol));
-  const bytes = symbols.reduce((sum, symbol) => sum + ENTRY_HEAD_BYTES + symbol.length, 0);
-  const entries = new Uint8Array(bytes);
-  const view = new DataView(entries.buffer);
-  let at = 0;
-  for (const [index, { id, signatureType }] of ascending.entries()) {
-    const symbol = symbols[index] as Uint8Array;
-    view.setUint16(at, id);
-    view.setUint8(at + 2, TYPE_BYTES[signatureType]);
-    view.setUint16(at + 3, symbol.length);
-    entries.set(symbol, at + ENTRY_HEAD_BYTES);
-    at += ENTRY_HEAD_BYTES + symbol.length;
+  return Uint8Array.from(
+    ascending.flatMap(({ id, signatureType, symbol }) => {
+      const text = new TextEncoder().encode(symbol);
+      return [id >> 8, id, TYPE_BYTES[signatureType], text.length >> 8, text.length, ...text];
+    }),
+  );
+}
+
+/** Reads what {@link statementEntries} returns. @returns `undefined` for other bytes, such as entries without order */
+export function readStatementEntries(bytes: Uint8Array): readonly MappedAsset[] | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const assets: MappedAsset[] = [];
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      const id = view.getUint16(at);
+      const signatureType = SIGNATURE_TYPES.find((type) => TYPE_BYTES[type] === view.getUint8(at + 2));
+      const end = at + ENTRY_HEAD_BYTES + view.getUint16(at + 3);
+      if (signatureType === undefined || end > bytes.length || id <= (assets.at(-1)?.id ?? -1))
+        return undefined;
+      assets.push({ id, symbol: utf8.decode(bytes.subarray(at + ENTRY_HEAD_BYTES, end)), signatureType });
+      at = end;
+    }
+  } catch {
+    // The bytes end inside an entry, or a symbol is not UTF-8.
+    return undefined;
   }
-  return entries;
+  return assets;
 }
 
 /** Returns the {@link STATEMENT_BODY_BYTES} bytes of a body. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { registerLog } from '../../src/cli/log_command.js';
 import { registerSubscribe } from '../../src/cli/subscribe_command.js';
-import { startContractServer, TOKEN } from '../client/contract_server.js';
+import { TOKEN } from '../client/contract_server.js';
 import { startOperator, type TestOperator } from '../client/quorum/operators.js';
 import { runCommand } from './run_command.js';
 
@@ -142,7 +142,7 @@ test('a quorum is printed as lines, and a liar is named', async (t) => {
 
 test('an operator that signs two values is named with its evidence, and counts no more', async (t) => {
   const [a, b, c] = await startThree(t);
-  const second = await startContractServer(c.taxonomy);
+  const second = await c.startSecond();
   t.teardown(() => second.close());
   const madeMs = Date.now();
   const [one, other] = [c.frame('BTCUSD', HONEST, madeMs), c.frame('BTCUSD', HONEST + 1n, madeMs)];

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { SECRET_KEY } from './signed_payload.js';
+import { type ListedTaxonomy, withStatement } from './signed_statement.js';
 
 /** A small service that uses the wire protocol over real sockets. A test sees all messages and chooses all answers. */
 export interface ContractServer {
@@ -14,6 +16,8 @@ export interface ContractServer {
   readonly sockets: Set<WebSocket>;
   /** The reasons with which the publisher sockets reject updates, by asset. */
   readonly rejects: Record<string, string>;
+  /** The `data` of `/v1/taxonomy`. A test may replace it. */
+  taxonomy: ListedTaxonomy & { readonly statement?: unknown };
   /** Called with each new socket. */
   onSocket: (socket: WebSocket) => void;
   /** Sends a text to every open socket. */
@@ -32,12 +36,16 @@ const ASSETS = [
 
 const TAXONOMY = { taxonomy_id: 1, assets: ASSETS };
 
-export async function startContractServer(taxonomy = TAXONOMY): Promise<ContractServer> {
+/** @param secretKey the key that signs the statement of the taxonomy */
+export async function startContractServer(
+  taxonomy: ListedTaxonomy = TAXONOMY,
+  secretKey = SECRET_KEY,
+): Promise<ContractServer> {
   const http = createServer((request, response) => {
     if (request.headers.authorization !== `Basic ${TOKEN}`) {
       response.writeHead(401).end('{"error":"unknown token"}');
     } else if (request.url === '/v1/taxonomy') {
-      response.end(JSON.stringify({ data: taxonomy }));
+      response.end(JSON.stringify({ data: server.taxonomy }));
     } else {
       response.writeHead(404).end('{"error":"unknown path"}');
     }
@@ -48,6 +56,7 @@ export async function startContractServer(taxonomy = TAXONOMY): Promise<Contract
     received: [],
     sockets,
     rejects: {},
+    taxonomy: withStatement(taxonomy, secretKey),
     onSocket: () => {},
     broadcast(text) {
       for (const socket of sockets) socket.send(text);
@@ -70,7 +79,7 @@ export async function startContractServer(taxonomy = TAXONOMY): Promise<Contract
       sockets.add(client);
       client.on('close', () => sockets.delete(client));
       const answer = request.url!.startsWith('/ws')
-        ? streamAnswers(new Set(taxonomy.assets.map(({ asset_id }) => asset_id)))
+        ? streamAnswers(new Set(server.taxonomy.assets.map(({ asset_id }) => asset_id)))
         : publisherAnswers(server.rejects, request.url!);
       client.on('message', (data) => {
         server.received.push(String(data));

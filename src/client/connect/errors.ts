@@ -34,6 +34,23 @@ export class UnverifiedError extends TicksealError {
   }
 }
 
+/** An error for streaming IDs whose symbols no signer of the client has signed. Prices of such IDs never become ticks. */
+export class UnsignedMappingError extends TicksealError {
+  /** The name of the class. The name stays the same when a bundler renames the class. */
+  override readonly name = 'UnsignedMappingError';
+
+  /** @internal */
+  constructor(
+    /** The base address of the service. */
+    readonly url: string,
+    reason: string,
+    /** The key that signed the mapping; `undefined` if the key is not the only fault. */
+    readonly signer?: string,
+  ) {
+    super(`${url}: unsigned mapping: ${reason}`);
+  }
+}
+
 /** An error for symbols that no service has for this token and the wanted signature type. */
 export class UnknownAssetError extends TicksealError {
   /** The name of the class. The name stays the same when a bundler renames the class. */
@@ -132,8 +149,8 @@ export class ProtocolError extends TicksealError {
 }
 
 /**
- * An error for a price that the service signed, and that another signature of the service contradicts: the service signed another price for
- * the same asset and time, or the service's public log has another price at this place, or no price.
+ * An error for a signature of the service that another signature of the service contradicts: the service signed two prices for one asset
+ * and time, or gave two meanings to one streaming ID, or its public log has another price at the place of a price, or no price.
  */
 export class EquivocationError extends TicksealError {
   /** The name of the class. The name stays the same when a bundler renames the class. */
@@ -141,9 +158,9 @@ export class EquivocationError extends TicksealError {
 
   /** @internal */
   constructor(
-    /** The base address of the service that sent the price. */
+    /** The base address of the service that sent the later signature. */
     readonly url: string,
-    /** The symbol of the price. */
+    /** The symbol of the price, or the later meaning of the ID with its signature type, such as `evm BTCUSD`. */
     readonly symbol: string,
     statement: string,
     /** The text of an evidence file. Anybody can check the evidence with `tickseal log verify`, without the service. */

@@ -144,4 +144,5 @@ export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
   stale: 'stale',
   failed: 'failed its check',
   'not pinned': 'signer not pinned',
+  'unsigned mapping': 'unsigned mapping',
 };

@@ -10,9 +10,10 @@ export const STALE_MS = 5_000;
  * - `verified`: the frame passed every check against the pinned signer.
  * - `stale`: the last frame that passed is too old.
  * - `failed` and `not pinned`: the last frame did not pass, so there is no value.
+ * - `unsigned mapping`: no pinned key has signed which asset each ID of a frame means, so there is no value.
  * - `waiting`: no frame has arrived yet.
  */
-export type Seal = 'waiting' | 'verified' | 'stale' | 'failed' | 'not pinned';
+export type Seal = 'waiting' | 'verified' | 'stale' | Fault['seal'];
 
 /** A verified value. */
 export interface Quote {
@@ -29,7 +30,7 @@ export interface Quote {
 
 /** The reason for a missing value. */
 export interface Fault {
-  readonly seal: 'failed' | 'not pinned';
+  readonly seal: 'failed' | 'not pinned' | 'unsigned mapping';
   /** A sentence without its full stop. */
   readonly reason: string;
 }

@@ -1,3 +1,4 @@
+import { type TicksealError, UnsignedMappingError } from '../connect/errors.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Fault } from './board.js';
 import { clockText } from './price_text.js';
@@ -23,6 +24,18 @@ export function faultOf({ checks, signer }: FailedReport, namedSigner: string): 
   return { seal: 'failed', reason: failed.map(({ name, reason }) => `${name}: ${reason}`).join('; ') };
 }
 
+/**
+ * Returns the meaning of a list of assets that no pinned key has signed; `undefined` for an error of another kind.
+ * @param namedSigner the key that the taxonomy names for streams
+ */
+export function mappingFault(error: TicksealError, namedSigner: string): Fault | undefined {
+  if (!(error instanceof UnsignedMappingError)) return undefined;
+  const { signer } = error;
+  if (signer?.toLowerCase() === namedSigner.toLowerCase())
+    return { seal: 'not pinned', reason: `${signer} signs, which is not the pinned key` };
+  return { seal: 'unsigned mapping', reason: error.message.slice(error.url.length + 2) };
+}
+
 /** Returns whether the signer is the only fault of the frame. */
 export function isOtherSigner({ checks }: Pick<FailedReport, 'checks'>): boolean {
   return checks.every(({ name, status }) => name === 'signer' || status !== 'failed');
@@ -30,13 +43,17 @@ export function isOtherSigner({ checks }: Pick<FailedReport, 'checks'>): boolean
 
 /** Makes the notice for the reader. @param pin pins the key that the service names now */
 export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () => void): Notice {
-  return seal === 'not pinned'
-    ? {
-        tone: 'bad',
-        text: `The service signs with ${namedSigner} now, and this key is not pinned. No price of it is shown. Ask the operator before you pin it.`,
-        action: { name: 'Pin this key', run: pin },
-      }
-    : { tone: 'bad', text: `A frame failed its check, so no price is shown until one passes. ${reason}.` };
+  if (seal === 'not pinned')
+    return {
+      tone: 'bad',
+      text: `The service signs with ${namedSigner} now, and this key is not pinned. No price of it is shown. Ask the operator before you pin it.`,
+      action: { name: 'Pin this key', run: pin },
+    };
+  const text =
+    seal === 'failed'
+      ? 'A frame failed its check, so no price is shown until one passes.'
+      : 'The pinned key has not signed which asset each price belongs to. No price counts that needs this list.';
+  return { tone: 'bad', text: `${text} ${reason}.` };
 }
 
 /** Makes the notice of a key that has signed two values for one time. @param save saves the evidence */

@@ -10,15 +10,17 @@ import { BROWSER } from '../connect/platform.js';
 import type { GapEvent } from '../prices/client_context.js';
 import type { PriceStream } from '../prices/price_stream.js';
 import { StreamClient } from '../prices/stream_client.js';
-import type { ServiceSigner, Taxonomy, TaxonomyAsset } from '../prices/taxonomy.js';
+import type { Taxonomy, TaxonomyAsset } from '../prices/taxonomy.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import { ageMs, assetKey, Board, type Fault } from './board.js';
 import { ConnectionLog, connectionState } from './connection_state.js';
+import { DeclaredKeys } from './declared_keys.js';
 import { byId } from './elements.js';
 import {
   equivocationNotice,
   faultOf,
   isOtherSigner,
+  mappingFault,
   noticeOf,
   offlineNotice,
   refusalNotice,
@@ -40,8 +42,6 @@ import type { StateBar } from './state_bar.js';
 const CHANNEL = '500ms';
 /** The pause before a stream is opened again, after the service ended it for a reason other than its token. */
 const REOPEN_MS = 5_000;
-/** The interval at which the service's keys are read while another key signs its frames. */
-const SIGNERS_INTERVAL_MS = 5_000;
 /** The signer while no key is pinned and the service names no key. No key has this address. */
 const NOBODY = `0x${'0'.repeat(40)}`;
 const UNAUTHORIZED = 401;
@@ -68,17 +68,18 @@ export class LivePrices {
   readonly board = new Board();
   readonly connection = new ConnectionLog();
   readonly #options: LivePricesOptions;
-  #stream: PriceStream;
+  /** The stream; `undefined` until the page has pinned a key. */
+  #stream: PriceStream | undefined;
   #wanted: readonly string[] = [];
-  /** The keys that the service declares as its own. */
-  #signers: readonly ServiceSigner[] = [];
-  #signersAskedMs = Number.NEGATIVE_INFINITY;
+  readonly #keys = new DeclaredKeys();
   #oracleId: string | undefined;
   #newestPayload: { readonly hex: string; readonly ids: ReadonlySet<number> } | undefined;
   /** The reason why the service does not send all wanted assets. */
   #refusal: string | undefined;
   /** The proof that a key has signed two values for one time. */
   #equivocation: EquivocationError | undefined;
+  /** The reason why the newest list of assets is not accepted. */
+  #unmapped: Fault | undefined;
   /** The reason why no prices arrive. */
   #trouble: string | undefined;
 
@@ -107,7 +108,6 @@ export class LivePrices {
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
     this.client.on('report', ({ report, hex }) => this.#take(report, hex));
     this.client.on('error', (error) => this.#explain(error));
-    this.#stream = this.#open();
     for (const name of ['online', 'offline'])
       addEventListener(name, () => {
         this.connection.isOnline = navigator.onLine;
@@ -118,7 +118,10 @@ export class LivePrices {
 
   /** Reads prices while the service accepts the token. @throws RefusedError when the service refuses the token */
   async run(): Promise<never> {
+    // The client checks the first list of assets with the pinned key.
+    if (this.#options.pins.get('stream') === undefined) await this.#keys.read(this.client);
     for (;;) {
+      this.#stream = this.#open();
       try {
         for await (const tick of this.#stream) {
           this.board.apply(tick, performance.now());
@@ -127,15 +130,15 @@ export class LivePrices {
       } catch (error) {
         if (error instanceof RefusedError && error.status === UNAUTHORIZED) throw error;
         this.#explain(error as TicksealError);
+        if (this.#unmapped !== undefined) this.#fault(this.#unmapped);
       }
       await pause(REOPEN_MS);
-      this.#stream = this.#open();
     }
   }
 
   /** Returns the number of assets that the service sends. */
   get subscribed(): number {
-    return this.#stream.subscribed.length;
+    return this.#stream?.subscribed.length ?? 0;
   }
 
   get oracleId(): string | undefined {
@@ -150,9 +153,9 @@ export class LivePrices {
   /** Changes the set of wanted assets. */
   want(assets: readonly TaxonomyAsset[]): void {
     this.#wanted = [...new Set(assets.map(assetKey))];
-    const before = this.#stream.symbols;
-    this.#stream.add(this.#wanted.filter((name) => !before.includes(name)));
-    this.#stream.remove(before.filter((name) => !this.#wanted.includes(name)));
+    const before = this.#stream?.symbols ?? [];
+    this.#stream?.add(this.#wanted.filter((name) => !before.includes(name)));
+    this.#stream?.remove(before.filter((name) => !this.#wanted.includes(name)));
   }
 
   #open(): PriceStream {
@@ -188,22 +191,17 @@ export class LivePrices {
    */
   #pinnedSigner(): string {
     const { pins, states } = this.#options;
-    if (pins.pinOnFirstUse('stream', this.#streamSigner)) states.showPins(pins);
+    if (pins.pinOnFirstUse('stream', this.#keys.ofStreams)) states.showPins(pins);
     return pins.get('stream')?.key ?? NOBODY;
-  }
-
-  /** Returns the key that the service names for streaming payloads. */
-  get #streamSigner(): string {
-    return this.#signers.find(({ role }) => role === 'stream')?.address ?? '';
   }
 
   #useTaxonomy(taxonomy: Taxonomy): void {
     const { assets, signers, oracleId } = taxonomy;
     const { pins, states, onAssets } = this.#options;
-    this.#signers = signers;
+    this.#keys.signers = signers;
     this.#oracleId = oracleId;
     // The key of streams is pinned first, because the pin of the EVM key counts for streams until they have their own pin.
-    pins.pinOnFirstUse('stream', this.#streamSigner);
+    pins.pinOnFirstUse('stream', this.#keys.ofStreams);
     for (const { address, signatureType, role } of signers)
       if (role === 'aggregate') pins.pinOnFirstUse(signatureType, address);
     states.showPins(pins);
@@ -211,6 +209,7 @@ export class LivePrices {
     tag.textContent = simulationText(taxonomy);
     tag.hidden = tag.textContent === '';
     this.#trouble = undefined;
+    this.#unmapped = undefined;
     this.#showNotice();
     if (JSON.stringify(this.board.assets) === JSON.stringify(assets)) return;
     this.board.setAssets(assets);
@@ -220,8 +219,8 @@ export class LivePrices {
 
   #take(report: PayloadReport, hex: string): void {
     if (report.verdict === 'failed') {
-      if (isOtherSigner(report)) this.#readSigners();
-      this.#fault(faultOf(report, this.#streamSigner));
+      if (isOtherSigner(report)) void this.#keys.read(this.client);
+      this.#fault(faultOf(report, this.#keys.ofStreams));
       return;
     }
     const { timestampNs, assets } = report.payload;
@@ -238,20 +237,6 @@ export class LivePrices {
     this.#options.onChange();
   }
 
-  /** Reads the keys again, because the operator may have changed them. */
-  #readSigners(): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#signersAskedMs < SIGNERS_INTERVAL_MS) return;
-    this.#signersAskedMs = nowMs;
-    this.client.taxonomy().then(
-      ({ signers }) => {
-        this.#signers = signers;
-      },
-      // A failure here is ignored, because the stream reads the taxonomy again in any case.
-      () => undefined,
-    );
-  }
-
   #fault(fault: Fault): void {
     this.connection.refused(performance.now());
     this.#newestPayload = undefined;
@@ -263,18 +248,21 @@ export class LivePrices {
   #explain(error: TicksealError): void {
     // The events `report` and `taxonomy` cover these two errors.
     if (error instanceof UnverifiedError || error instanceof UnknownAssetError) return;
+    const unmapped = mappingFault(error, this.#keys.ofStreams);
+    if (unmapped !== undefined) void this.#keys.read(this.client);
+    this.#unmapped = unmapped ?? this.#unmapped;
     if (error instanceof EquivocationError) this.#equivocation ??= error;
     else if (error instanceof ProtocolError) this.#refusal = error.message.slice(error.url.length + 2);
     // A single failed request is not reported while frames arrive.
-    else if (connectionState(this.connection, 1, performance.now()).tone !== 'good')
+    else if (unmapped === undefined && connectionState(this.connection, 1, performance.now()).tone !== 'good')
       this.#trouble = reasonText(error);
     this.#showNotice();
   }
 
   #showNotice(): void {
     const { states } = this.#options;
-    const { fault } = this.board;
-    const key = this.#streamSigner;
+    const fault = this.board.fault ?? this.#unmapped;
+    const key = this.#keys.ofStreams;
     const equivocation = this.#equivocation;
     if (equivocation !== undefined) {
       const statement = equivocation.message.slice(equivocation.url.length + 2);
@@ -291,7 +279,7 @@ export class LivePrices {
     const { pins, states } = this.#options;
     pins.pin('stream', key, 'reader');
     // The service declares that the key of streams may also sign aggregates.
-    if (this.#signers.some(({ role, address }) => role === 'aggregate' && address === key))
+    if (this.#keys.signers.some(({ role, address }) => role === 'aggregate' && address === key))
       pins.pin('evm', key, 'reader');
     states.showPins(pins);
     states.showNotice(undefined);

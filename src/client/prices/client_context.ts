@@ -10,6 +10,7 @@ import { TokenSource } from '../connect/token_source.js';
 import { requireSigners, type SignerSource } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { LoggedEvent, LogOptions } from './log_options.js';
+import { Meanings } from './meanings.js';
 import { PayloadVerifier } from './payload_verifier.js';
 import { SignedMemory } from './signed_memory.js';
 import type { StreamedType, Taxonomy } from './taxonomy.js';
@@ -80,6 +81,12 @@ export interface ClientOptions {
    * client calls it for each payload and each aggregate.
    */
   readonly signers: SignerSource;
+  /**
+   * Streaming IDs by symbol, pinned by hand, for services without signed mappings. The client then knows only these symbols, under every
+   * taxonomy ID, and a service's list with other IDs is an error. `BTCUSD` means the EVM asset; a Stark asset is written
+   * `stark BTCUSD`. Default: none; then the IDs are those that the signers have signed.
+   */
+  readonly ids?: Readonly<Record<string, number>> | undefined;
   /** The service's own oracle ID, 5 ASCII characters. Default: none; then the client verifies no Stark aggregates. */
   readonly oracleId?: string | undefined;
   /** Milliseconds, at least 100, after which a silent connection is replaced. Default: 4 to 5.5 s, by channel. */
@@ -120,13 +127,13 @@ export type ClientEvents = {
    * gap. On `real_time` each time without a connection is a gap.
    */
   readonly gap: GapEvent;
-  /** A stream has read the taxonomy. Later ticks belong to its assets. */
+  /** A stream has read the taxonomy and accepted its mapping of IDs. Later ticks belong to its assets. */
   readonly taxonomy: TaxonomyEvent;
   /** A price of the sample was found in the public log: see the option `log`. */
   readonly logged: LoggedEvent;
   /**
-   * An error that no caller waits for: a price that failed its check, an unreadable message, an asset that was removed, two values that
-   * one key signed for the same asset and time.
+   * An error that no caller waits for: a price that failed its check, an unsigned mapping of IDs, an unreadable message, an asset that was
+   * removed, two values that one key signed for the same asset and time.
    */
   readonly error: TicksealError;
 };
@@ -142,6 +149,7 @@ export class ClientContext {
   readonly requests: FirstAnswer;
   readonly verifier: PayloadVerifier;
   readonly listeners = new EventListeners<ClientEvents>();
+  readonly meanings: Meanings;
   /** Compares payloads and aggregates with others of the same time. */
   readonly memory: SignedMemory;
   /** Reads the ticks that a stream missed; absent in a client that only streams, because it cannot verify aggregates. */
@@ -168,6 +176,7 @@ export class ClientContext {
     this.platform = platform;
     this.services = urls.map((url) => new RestService(url, platform, tokens));
     this.requests = new FirstAnswer(this.services, platform);
+    this.meanings = new Meanings(signers, options.ids, (error) => this.reportError(error));
     this.verifier = new PayloadVerifier(signers, platform, options.worker, options.inlinePerSecond);
     this.memory = new SignedMemory({
       verifier: this.verifier,

@@ -16,10 +16,13 @@ interface QueuedPayload extends WaitingPayload {
   next: QueuedPayload | undefined;
 }
 
+/** The largest number of waiting characters. Above it the queue drops the oldest payloads. */
+const CHARS_MAX = 8_000_000;
+
 /**
  * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits. While at
  * most `keptChars` characters wait, the queue drops nothing. With `keptChars` 0, the queue therefore never contains more payloads than
- * assets.
+ * assets, except where payloads of several taxonomy IDs follow each other: under another taxonomy ID an ID may mean another asset.
  */
 export class FrameQueue {
   readonly #keptChars: number;
@@ -27,7 +30,9 @@ export class FrameQueue {
   #chars = 0;
   #first: QueuedPayload | undefined;
   #last: QueuedPayload | undefined;
+  /** The payload with the newest price of each ID of the newest taxonomy ID. */
   readonly #byAsset = new Map<number, QueuedPayload>();
+  #taxonomyId = -1;
   /** The waiting payloads without a newest price. */
   readonly #outdated = new Set<QueuedPayload>();
 
@@ -51,6 +56,8 @@ export class FrameQueue {
     else previous.next = added;
     this.#last = added;
     this.#chars += hex.length;
+    if (payload.taxonomyId !== this.#taxonomyId) this.#byAsset.clear();
+    this.#taxonomyId = payload.taxonomyId;
     for (const { id } of payload.assets) {
       const older = this.#byAsset.get(id);
       // An unverified payload may name an asset twice.
@@ -67,6 +74,11 @@ export class FrameQueue {
       outdated.next!.lostChars += outdated.lostChars + outdated.hex.length;
       this.#remove(outdated);
       this.#onDropped(outdated);
+    }
+    while (this.#chars > CHARS_MAX && this.#first !== added) {
+      const dropped = this.shift()!;
+      this.#first!.lostChars += dropped.lostChars + dropped.hex.length;
+      this.#onDropped(dropped);
     }
   }
 

@@ -91,7 +91,8 @@ export class SignedMemory {
       const id = differentId(text, payload);
       if (id === undefined) continue;
       const { url, symbols } = source;
-      const signed = { url, symbol: symbols.symbolOf(id) ?? `asset ${id}`, timestampNs: payload.timestampNs };
+      const { taxonomyId, timestampNs } = payload;
+      const signed = { url, symbol: symbols.symbolOf(id, taxonomyId) ?? `asset ${id}`, timestampNs };
       this.#accuse(signer, signed, { kind: 'two payloads', payloads: [text, hex] });
     }
     for (const text of this.#passedOver.at(place))

@@ -58,12 +58,18 @@ export class StreamClient {
   }
 
   /**
-   * Reads the assets that the token covers, with their streaming IDs, and the keys that the service declares as its own.
+   * Reads the assets that the token covers, with their streaming IDs, and the keys that the service declares as its own. Only the IDs,
+   * symbols and signature types are signed.
+   * @throws UnsignedMappingError when the client has signers, and none of them has signed the IDs
+   * @throws EquivocationError when the signers have given two meanings to an ID
    * @throws RefusedError when the service refuses the request, UnreachableError when no service answers, ProtocolError for an
    * unreadable answer
    */
   taxonomy(): Promise<Taxonomy> {
-    return this.context.requests.ask(fetchTaxonomy);
+    const { requests, meanings } = this.context;
+    return requests.ask(
+      async (service) => meanings.accept(service.url, await fetchTaxonomy(service)).taxonomy,
+    );
   }
 
   /** Ends all streams and publishers, and resolves when their connections are closed. */

@@ -1,4 +1,11 @@
-import { ProtocolError, RefusedError, type TicksealError, UnverifiedError } from '../connect/errors.js';
+import {
+  EquivocationError,
+  ProtocolError,
+  RefusedError,
+  type TicksealError,
+  UnsignedMappingError,
+  UnverifiedError,
+} from '../connect/errors.js';
 import type { Down } from '../connect/reconnecting_socket.js';
 import type { RestService } from '../connect/rest_service.js';
 import { decodePayload, type Payload } from '../verify/decode_payload.js';
@@ -15,14 +22,10 @@ import type { StreamSourceOptions } from './stream_source_options.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
 import type { Taxonomy } from './taxonomy.js';
+import { WantedAssets } from './wanted_assets.js';
 
-/**
- * The interval of changes. The service allows 10 control messages a second, and a change of the wanted symbols takes up to two
- * messages.
- */
-const SYNC_INTERVAL_MS = 250;
-/** The delay after a refusal, for example because other connections of the token use up its subscriptions. */
-const SYNC_RETRY_MS = 2_000;
+/** The time that a service has to serve a signed mapping, after it has served a mapping that is unsigned or lacks IDs of its payloads. */
+const MAPPING_WAIT_MS = 5_000;
 
 /** The verified prices of a service on its connection, by symbol. */
 export class StreamSource {
@@ -33,21 +36,20 @@ export class StreamSource {
   readonly #events: SourceEvents;
   readonly #subscriber: Subscriber;
   readonly #symbols: SymbolTable;
+  readonly #wanted: WantedAssets;
   readonly #queue: FrameQueue;
   readonly #losses = new LostPayloads();
   readonly #sender: PayloadSource;
   #isVerifying = false;
   /** True when a call of {@link #drain} is scheduled. */
   #isDrainDue = false;
-  /** The number of the mapping of IDs to symbols. A payload that arrived under a mapping is not read with a later mapping. */
-  #mapping = 0;
+  /** The number of the connection. A payload of an earlier connection is not delivered. */
+  #connection = 0;
   #clock!: ServiceClock;
-  /** True when prices were dropped while the mapping changed. */
-  #isSnapshotDue = false;
-  /** A payload that passed its checks but does not fit the symbols. The symbols are being read again. */
+  /** A payload with a valid signature and IDs without a symbol. The symbols are being read again, and later payloads wait. */
   #unplaced: ReportedPayload | undefined;
-  /** Cancels the wait for the next change of the subscription. */
-  #cancelSync: (() => void) | undefined;
+  /** Cancels the end of the wait for a signed mapping. */
+  #cancelWait: (() => void) | undefined;
   #isClosed = false;
 
   /** @param index the index among the services of the stream */
@@ -64,17 +66,15 @@ export class StreamSource {
     this.#context = context;
     this.#events = events;
     this.#queue = new FrameQueue(options.keptChars, (one) => context.memory.passOver(one, this.#sender));
-    this.#symbols = new SymbolTable(service, options.signatureType, context.platform, options.wanted, {
+    this.#symbols = new SymbolTable(service, options.signatureType, context.platform, context.meanings, {
       onRead: (taxonomy) => this.#symbolsRead(taxonomy),
-      onError: (error) => context.reportError(error),
-      onRefused: (error) => {
-        context.listeners.emit('state', { url: service.url, state: 'ended', reason: error.message });
-        this.#end(error);
-      },
+      onError: (error) => this.#symbolsFailed(error),
+      onRefused: (error) => this.#refuse(error),
     });
     const onFailed = (report: PayloadReport, hex: string) => this.#fail(report, hex);
     this.#sender = { url: service.url, symbols: this.#symbols, onFailed };
     const connection = context.connectionTo(service);
+    const report = (text: string) => context.reportError(new ProtocolError(service.url, text));
     this.#subscriber = new Subscriber({
       ...connection,
       messageType: 'signed_ecdsa',
@@ -82,7 +82,7 @@ export class StreamSource {
       addtlAttrs: options.marketStatus ? ['ms'] : [],
       onFrame: (frame) => this.#received(frame),
       onUp: () => {
-        this.#leaveMapping();
+        this.#discard();
         this.#clock = new ServiceClock(context.platform);
         this.#symbols.expire();
         connection.onUp?.();
@@ -94,44 +94,34 @@ export class StreamSource {
         if (!this.#isClosed) events.onDown();
       },
       onResubscribed: () => this.sync(),
-      onTaxonomyChange: () => {
-        this.#leaveMapping();
-        this.#symbols.expire();
-        this.#isSnapshotDue = true;
-      },
-      onError: (text) => context.reportError(new ProtocolError(this.#url, text)),
+      onTaxonomyChange: () => this.#symbols.expire(),
+      onError: report,
+    });
+    this.#wanted = new WantedAssets({
+      wanted: options.wanted,
+      symbols: this.#symbols,
+      subscriber: this.#subscriber,
+      schedule: context.platform.schedule,
+      onMissing: events.onMissing,
+      onRefused: report,
     });
   }
 
   /** Subscribes the wanted assets and unsubscribes the unwanted assets. */
   sync(): void {
-    if (this.#isClosed || !this.#symbols.isCurrent || this.#cancelSync !== undefined) return;
-    const missing = [...this.#options.wanted].filter((symbol) => this.#symbols.idOf(symbol) === undefined);
-    this.#events.onMissing(missing);
-    if (this.#isClosed) return;
-    const wanted = new Set(this.#wantedIds());
-    const subscribed = new Set(this.#subscriber.assets);
-    const add = [...wanted].filter((id) => !subscribed.has(id));
-    const drop = this.#subscriber.assets.filter((id) => !wanted.has(id));
-    if (add.length + drop.length === 0) return;
-    this.#syncIn(SYNC_INTERVAL_MS);
-    if (add.length > 0) void this.#subscribe(add);
-    if (drop.length > 0) void this.#subscriber.unsubscribe(drop);
+    this.#wanted.sync();
   }
 
   /** Requests the current price of each asset. The service sends current prices for new subscriptions on `real_time`. */
   refresh(): void {
-    this.#isSnapshotDue = false;
-    const ids = this.#wantedIds();
-    if (this.#options.channel !== 'real_time' || ids.length === 0 || !this.#subscriber.isOpen) return;
-    void this.#subscriber.unsubscribe(ids);
-    void this.#subscribe(ids);
+    if (this.#options.channel === 'real_time') this.#wanted.refresh();
   }
 
   /** Ends the connection permanently, and resolves when it is closed. */
   close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelSync?.();
+    this.#wanted.close();
+    this.#cancelWait?.();
     this.#symbols.close();
     this.#queue.clear();
     return this.#subscriber.close();
@@ -142,35 +132,40 @@ export class StreamSource {
     return new Set(this.#subscriber.assets.map((id) => this.#symbols.symbolOf(id)));
   }
 
-  #syncIn(delayMs: number): void {
-    this.#cancelSync?.();
-    this.#cancelSync = this.#context.platform.schedule(() => {
-      this.#cancelSync = undefined;
-      this.sync();
-    }, delayMs);
-  }
-
-  #wantedIds(): number[] {
-    const ids = [...this.#options.wanted].map((symbol) => this.#symbols.idOf(symbol));
-    return ids.filter((id) => id !== undefined);
-  }
-
-  async #subscribe(ids: readonly number[]): Promise<void> {
-    const result = await this.#subscriber.subscribe(ids, true);
-    // A connection that was lost subscribes again without this code.
-    if (result.ok || this.#isClosed || !this.#subscriber.isOpen) return;
-    this.#syncIn(SYNC_RETRY_MS);
-    this.#context.reportError(new ProtocolError(this.#url, result.error));
-  }
-
   #symbolsRead(taxonomy: Taxonomy): void {
     this.#context.listeners.emit('taxonomy', { url: this.#url, taxonomy });
     const unplaced = this.#unplaced;
     this.#unplaced = undefined;
-    if (unplaced !== undefined) this.#place(unplaced, true);
-    if (this.#isSnapshotDue) this.refresh();
+    if (unplaced !== undefined && !this.#place(unplaced)) {
+      const { taxonomyId } = unplaced.report.payload;
+      const reason = `its payloads of taxonomy ${taxonomyId} have IDs that its list of taxonomy ${taxonomy.taxonomyId} lacks`;
+      this.#failIn(new UnsignedMappingError(this.#url, reason));
+    } else {
+      this.#cancelWait?.();
+      this.#cancelWait = undefined;
+    }
     this.sync();
     this.#drainSoon();
+  }
+
+  #symbolsFailed(error: TicksealError): void {
+    // The client has reported a contradiction already.
+    if (error instanceof EquivocationError) this.#refuse(error);
+    else this.#context.reportError(error);
+    if (error instanceof UnsignedMappingError) this.#failIn(error);
+  }
+
+  /** Ends this service's prices unless it serves the signed mapping that the stream needs in time. */
+  #failIn(error: UnsignedMappingError): void {
+    this.#cancelWait ??= this.#context.platform.schedule(() => {
+      this.#cancelWait = undefined;
+      if (this.#unplaced !== undefined || this.#symbols.taxonomyId < 0) this.#refuse(error);
+    }, MAPPING_WAIT_MS);
+  }
+
+  #refuse(error: TicksealError): void {
+    this.#context.listeners.emit('state', { url: this.#url, state: 'ended', reason: error.message });
+    this.#end(error);
   }
 
   #received(frame: Frame): void {
@@ -195,7 +190,7 @@ export class StreamSource {
 
   /** Begins to verify the oldest payload with new prices. Later payloads wait, and newer payloads may replace them. */
   #drain(): void {
-    while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
+    while (this.#unplaced === undefined && !this.#isVerifying && !this.#isClosed) {
       const next = this.#queue.shift();
       if (next === undefined) return;
       if (next.lostChars > 0) this.#losses.lost(next.lostChars);
@@ -211,40 +206,43 @@ export class StreamSource {
 
   #verify({ hex }: WaitingPayload): void {
     this.#isVerifying = true;
-    const mapping = this.#mapping;
+    const connection = this.#connection;
     this.#context.verifier.verify(hex, (report) => {
       if (this.#isClosed) return;
-      const isCurrent = mapping === this.#mapping;
+      const isCurrent = connection === this.#connection;
       // This line comes first, because a listener of the user may throw below.
       if (isCurrent) this.#isVerifying = false;
       if (report.verdict !== 'failed') this.#context.memory.addPayload({ report, hex }, this.#sender);
       if (!isCurrent || this.#isClosed) return;
-      const dated = this.#clock.judge(report, this.#options.maxAgeMs);
-      if (dated.verdict === 'failed') this.#fail(dated, hex);
-      else this.#place({ report: dated, hex }, false);
+      if (report.verdict === 'failed') this.#fail(report, hex);
+      else this.#place({ report, hex });
       this.#drainSoon();
     });
   }
 
-  /** Delivers the prices of a payload. A payload that does not fit the symbols waits once for the next read of the symbols. */
-  #place(reported: ReportedPayload, isSecondTime: boolean): void {
-    const { report, hex } = reported;
-    const { taxonomyId } = report.payload;
-    if (!this.#symbols.fits(report.payload)) {
-      if (!isSecondTime) {
-        this.#unplaced = reported;
-        this.#symbols.expire();
-        return;
-      }
-      this.#losses.lost();
-      const reason = `a payload of taxonomy ${taxonomyId} does not fit the service's taxonomy`;
-      this.#context.reportError(new ProtocolError(this.#url, reason));
-      return;
+  /**
+   * Delivers the prices of a payload, or reports that the payload is too old. A payload whose IDs have no symbols waits for the next read
+   * of the symbols.
+   * @returns false if the payload waits
+   */
+  #place(reported: ReportedPayload): boolean {
+    const { hex } = reported;
+    const report = this.#clock.judge(reported.report, this.#options.maxAgeMs);
+    if (report.verdict === 'failed') {
+      this.#fail(report, hex);
+      return true;
+    }
+    const prices = this.#wantedIn(report.payload, report.verdict === 'verified');
+    if (prices === undefined) {
+      this.#unplaced = reported;
+      this.#symbols.expire();
+      return false;
     }
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
     this.#passed({ hex, payload: report.payload });
-    for (const price of this.#wantedIn(report.payload))
+    for (const price of prices)
       if (this.#options.merger.admit(price)) this.#events.onPrice(price, report, this.#clock.nowMs);
+    return true;
   }
 
   #passed({ hex, payload: { timestampNs } }: WaitingPayload): void {
@@ -254,16 +252,18 @@ export class StreamSource {
 
   /** Returns whether the stream already has all prices of a payload, so that verifying the payload is unnecessary. */
   #repeats(payload: Payload): boolean {
-    const { merger } = this.#options;
-    if (!this.#symbols.fits(payload)) return false;
-    return this.#wantedIn(payload).every((price) => merger.repeats(price));
+    return this.#wantedIn(payload)?.every((price) => this.#options.merger.repeats(price)) ?? false;
   }
 
-  /** Returns the prices of wanted assets in a payload that fits the symbols. */
-  #wantedIn({ assets, timestampNs }: Payload): SourcedPrice[] {
+  /**
+   * Returns the prices of wanted assets in a payload; `undefined` if an ID of the payload has no symbol.
+   * @param isVerified true if the symbols of the IDs must be signed too
+   */
+  #wantedIn({ taxonomyId, assets, timestampNs }: Payload, isVerified = false): SourcedPrice[] | undefined {
     const prices: SourcedPrice[] = [];
     for (const { id, value, marketStatus } of assets) {
-      const symbol = this.#symbols.symbolOf(id)!;
+      const symbol = this.#symbols.symbolOf(id, taxonomyId, isVerified);
+      if (symbol === undefined) return undefined;
       if (this.#options.wanted.has(symbol))
         prices.push({ source: this.#index, symbol, timestampNs, price: value, marketStatus });
     }
@@ -273,19 +273,20 @@ export class StreamSource {
   #fail(report: PayloadReport, hex: string): void {
     this.#losses.lost();
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
-    const symbols = report.payload?.assets.map(({ id }) => this.#symbols.symbolOf(id)) ?? [];
+    const { taxonomyId, assets = [] } = report.payload ?? {};
+    const symbols = assets.map(({ id }) => this.#symbols.symbolOf(id, taxonomyId));
     const known = symbols.filter((symbol) => symbol !== undefined);
     this.#context.reportError(new UnverifiedError(this.#url, known, report.checks));
   }
 
   #down({ reason, httpStatus, final }: Down): void {
-    this.#leaveMapping();
+    this.#discard();
     if (final) this.#end(new RefusedError(this.#url, httpStatus ?? 0, reason));
   }
 
   /** Discards all received payloads. */
-  #leaveMapping(): void {
-    this.#mapping += 1;
+  #discard(): void {
+    this.#connection += 1;
     if (this.#isVerifying || this.#unplaced !== undefined || !this.#queue.isEmpty) this.#losses.lost();
     this.#isVerifying = false;
     this.#queue.clear();

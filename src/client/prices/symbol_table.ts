@@ -2,18 +2,15 @@ import { isIdName, ONLY_SYMBOLS } from '../../wire/asset_id.js';
 import { isRateLimited, RefusedError, type TicksealError } from '../connect/errors.js';
 import type { Platform } from '../connect/platform.js';
 import type { RestService } from '../connect/rest_service.js';
-import type { Payload } from '../verify/decode_payload.js';
+import type { AcceptedTaxonomy, Meanings } from './meanings.js';
 import { fetchTaxonomy, idsBySymbol, type StreamedType, type Taxonomy } from './taxonomy.js';
 
 /** The interval at which the taxonomy is read again. */
 const REFRESH_INTERVAL_MS = 10_000;
 /** The shortest time between two reads. */
 const RETRY_DELAY_MS = 1_000;
-/**
- * The largest number of consecutive reads that the client ignores because an ID in use has another meaning in the table. Usually the
- * connection reports such a change after fewer reads.
- */
-const LEFT_ASIDE_MAX = 6;
+/** The number of taxonomy IDs whose symbols are kept. A service raises its taxonomy ID, and frames of the former ID may still arrive. */
+const TAXONOMIES_MAX = 4;
 
 export interface SymbolTableEvents {
   /** Called after each read of the table, even if nothing changed. */
@@ -49,20 +46,26 @@ export function bySymbol<T>(entries: Iterable<readonly [symbol: string, value: T
   return values;
 }
 
+/** The symbols of a taxonomy ID. */
+interface Mapping {
+  /** True when a signer has signed all of these symbols, or the user has pinned them. */
+  readonly isChecked: boolean;
+  readonly symbolById: ReadonlyMap<number, string>;
+}
+
 /** The symbols of the streaming IDs at a service. The table is kept current. */
 export class SymbolTable {
   readonly #rest: RestService;
   readonly #type: StreamedType | undefined;
   readonly #platform: Platform;
+  readonly #meanings: Pick<Meanings, 'accept'>;
   readonly #events: SymbolTableEvents;
-  /** The symbols in use on a connection. */
-  readonly #inUse: ReadonlySet<string>;
   #taxonomyId = -1;
   #idBySymbol: ReadonlyMap<string, number> = new Map();
-  #symbolById: ReadonlyMap<number, string> = new Map();
+  /** The accepted symbols by taxonomy ID, the newest last. */
+  readonly #mappings = new Map<number, Mapping>();
   #isCurrent = false;
   #isReading = false;
-  #leftAside = 0;
   /** True when the table became outdated while it was being read. */
   #isOutdated = false;
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -73,40 +76,41 @@ export class SymbolTable {
     rest: RestService,
     type: StreamedType | undefined,
     platform: Platform,
-    inUse: ReadonlySet<string>,
+    meanings: Pick<Meanings, 'accept'>,
     events: SymbolTableEvents,
   ) {
     this.#rest = rest;
     this.#type = type;
     this.#platform = platform;
-    this.#inUse = inUse;
+    this.#meanings = meanings;
     this.#events = events;
   }
 
-  /** True while the table may be used to read IDs. */
+  /** True while the table is the service's newest list. */
   get isCurrent(): boolean {
     return this.#isCurrent;
   }
 
-  /** The taxonomy's ID; -1 before the first read. */
+  /** The taxonomy ID of the newest list; -1 before the first list. */
   get taxonomyId(): number {
     return this.#taxonomyId;
   }
 
+  /** Returns the ID of a symbol in the newest list. */
   idOf(symbol: string): number | undefined {
     return this.#idBySymbol.get(symbol);
   }
 
-  symbolOf(id: number): string | undefined {
-    return this.#symbolById.get(id);
+  /**
+   * Returns the symbol of an ID.
+   * @param isChecked true for the ID of a verified payload, whose symbol needs a signature too
+   */
+  symbolOf(id: number, taxonomyId = this.#taxonomyId, isChecked = false): string | undefined {
+    const mapping = this.#mappings.get(taxonomyId);
+    return mapping?.isChecked || !isChecked ? mapping?.symbolById.get(id) : undefined;
   }
 
-  /** Returns whether a payload has the table's taxonomy, and all of its assets are in the table. */
-  fits({ taxonomyId, assets }: Payload): boolean {
-    return taxonomyId === this.#taxonomyId && assets.every(({ id }) => this.#symbolById.has(id));
-  }
-
-  /** Marks the table as possibly changed. The table is not current until the next read. */
+  /** Marks the table as possibly changed, and reads it again soon. */
   expire(): void {
     this.#isCurrent = false;
     if (this.#isReading) this.#isOutdated = true;
@@ -124,14 +128,17 @@ export class SymbolTable {
     else this.#cancelTimer = this.#platform.schedule(() => void this.#read(), delayMs);
   }
 
-  /** Returns whether an ID in use now means another symbol, or a symbol in use now has another ID. */
-  #moves(idBySymbol: ReadonlyMap<string, number>, symbolById: ReadonlyMap<number, string>): boolean {
-    for (const symbol of this.#inUse) {
-      const id = this.#idBySymbol.get(symbol);
-      if (id === undefined) continue;
-      if ((idBySymbol.get(symbol) ?? id) !== id || (symbolById.get(id) ?? symbol) !== symbol) return true;
-    }
-    return false;
+  /** Adds an accepted list. An asset that left the list keeps its symbol, because its ID keeps its meaning. */
+  #use({ taxonomy: { taxonomyId, assets }, isChecked }: AcceptedTaxonomy): void {
+    this.#taxonomyId = taxonomyId;
+    this.#idBySymbol = idsBySymbol(assets, this.#type);
+    const before = this.#mappings.get(taxonomyId);
+    const known = before?.isChecked === isChecked ? before.symbolById : [];
+    const symbols = [...this.#idBySymbol].map(([symbol, id]) => [id, symbol] as const);
+    this.#mappings.delete(taxonomyId);
+    this.#mappings.set(taxonomyId, { isChecked, symbolById: new Map([...known, ...symbols]) });
+    const [oldest] = this.#mappings.keys();
+    if (this.#mappings.size > TAXONOMIES_MAX) this.#mappings.delete(oldest!);
   }
 
   async #read(): Promise<void> {
@@ -140,18 +147,9 @@ export class SymbolTable {
     let nextMs = REFRESH_INTERVAL_MS;
     let read: Taxonomy | undefined;
     try {
-      const taxonomy = await fetchTaxonomy(this.#rest);
-      const idBySymbol = idsBySymbol(taxonomy, this.#type);
-      const symbolById = new Map([...idBySymbol].map(([symbol, id]) => [id, symbol]));
-      // Frames with the former IDs may still arrive. The table is read again when the connection reports the change.
-      const isEarly = this.#isCurrent && this.#moves(idBySymbol, symbolById);
-      this.#leftAside = isEarly && this.#leftAside < LEFT_ASIDE_MAX ? this.#leftAside + 1 : 0;
-      if (this.#leftAside === 0) {
-        this.#taxonomyId = taxonomy.taxonomyId;
-        this.#idBySymbol = idBySymbol;
-        this.#symbolById = symbolById;
-        if (!this.#isOutdated) read = taxonomy;
-      }
+      const accepted = this.#meanings.accept(this.#rest.url, await fetchTaxonomy(this.#rest));
+      this.#use(accepted);
+      read = accepted.taxonomy;
     } catch (error) {
       if (error instanceof RefusedError && !isRateLimited(error) && !this.#isClosed) {
         this.close();
@@ -162,12 +160,13 @@ export class SymbolTable {
     }
     this.#isReading = false;
     if (this.#isClosed) return;
+    const isCurrent = read !== undefined && !this.#isOutdated;
     if (this.#isOutdated) nextMs = RETRY_DELAY_MS;
     this.#isOutdated = false;
     this.#readIn(nextMs);
-    if (read !== undefined) {
+    if (isCurrent) {
       this.#isCurrent = true;
-      this.#events.onRead(read);
+      this.#events.onRead(read!);
     }
   }
 }

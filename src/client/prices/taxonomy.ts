@@ -1,7 +1,9 @@
+import { UINT16_MAX } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { TAXONOMY_PATH } from '../../wire/stream_paths.js';
+import type { MappedAsset } from '../../wire/taxonomy_statement.js';
 import type { RestService } from '../connect/rest_service.js';
-import type { FormReader } from '../verify/form_reader.js';
+import { FormError, type FormReader } from '../verify/form_reader.js';
 
 /** The assets and signers of a service, from `/v1/taxonomy`. */
 export interface Taxonomy {
@@ -13,6 +15,8 @@ export interface Taxonomy {
   readonly signers: readonly ServiceSigner[];
   /** The assets that the token covers. */
   readonly assets: readonly TaxonomyAsset[];
+  /** The signature over the IDs, symbols and signature types of all assets, in hex. Older services do not sign them. */
+  readonly statement?: string | undefined;
   /** `true` when all prices are simulated, as in the demo. */
   readonly simulation: boolean;
 }
@@ -52,16 +56,27 @@ export interface TaxonomyAsset {
 
 /** Reads the taxonomy of a service. @throws the errors of {@link RestService.get}, and ProtocolError for an answer of another form. */
 export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
-  return rest.getForm(TAXONOMY_PATH, (answer) => {
-    const data = answer.child('data');
-    return {
-      taxonomyId: data.integer('taxonomy_id'),
-      oracleId: data.optionalText('oracle_id'),
-      signers: (data.has('signers') ? data.children('signers') : []).map(signerOf),
-      assets: data.children('assets').map(assetOf),
-      simulation: data.optionalTruth('simulation') ?? false,
-    };
-  });
+  return rest.getForm(TAXONOMY_PATH, readTaxonomy);
+}
+
+/** Reads an answer of `/v1/taxonomy`, without a check of its mapping. @throws FormError for an answer of another form */
+export function readTaxonomy(answer: FormReader): Taxonomy {
+  const data = answer.child('data');
+  const taxonomyId = data.integer('taxonomy_id');
+  const assets = data.children('assets').map(assetOf);
+  if (![taxonomyId, ...assets.map(({ id }) => id)].every((id) => id >= 0 && id <= UINT16_MAX))
+    throw new FormError('an ID is not 0 to 65535');
+  if (new Set(assets.map(({ id }) => id)).size < assets.length) throw new FormError('an ID is repeated');
+  // A symbol with half of a surrogate pair has no UTF-8, so the statement would be of another symbol.
+  if (!assets.every(({ symbol }) => /^\P{Cs}+$/u.test(symbol))) throw new FormError('a symbol is not text');
+  return {
+    taxonomyId,
+    statement: data.optionalText('statement'),
+    oracleId: data.optionalText('oracle_id'),
+    signers: (data.has('signers') ? data.children('signers') : []).map(signerOf),
+    assets,
+    simulation: data.optionalTruth('simulation') ?? false,
+  };
 }
 
 function signerOf(fields: FormReader): ServiceSigner {
@@ -95,9 +110,12 @@ export type StreamedType = SignatureType | 'both';
  * Returns the streaming IDs of all symbols.
  * @param type if absent, a symbol that has both types means its EVM asset
  */
-export function idsBySymbol(taxonomy: Taxonomy, type?: StreamedType): ReadonlyMap<string, number> {
+export function idsBySymbol(
+  assets: readonly MappedAsset[],
+  type?: StreamedType,
+): ReadonlyMap<string, number> {
   const ids = new Map<string, number>();
-  for (const { symbol, id, signatureType } of taxonomy.assets) {
+  for (const { symbol, id, signatureType } of assets) {
     if (type === 'both') ids.set(`${signatureType} ${symbol}`, id);
     if (type !== undefined && signatureType !== type) continue;
     if (signatureType === 'evm' || !ids.has(symbol)) ids.set(symbol, id);

@@ -1,4 +1,9 @@
-import { type TicksealError, UnknownAssetError, UnverifiedError } from '../connect/errors.js';
+import {
+  type TicksealError,
+  UnknownAssetError,
+  UnsignedMappingError,
+  UnverifiedError,
+} from '../connect/errors.js';
 import type { PriceStream, StreamOptions } from '../prices/price_stream.js';
 import type { StreamClient } from '../prices/stream_client.js';
 import type { Tick } from '../prices/tick.js';
@@ -26,6 +31,8 @@ export class OperatorStream {
   readonly #missing = new Set<string>();
   /** The services that are not connected, with the reasons. */
   readonly #down = new Map<string, OperatorFault>();
+  /** The newest refusal of a mapping of IDs by this client. */
+  #unmapped: UnsignedMappingError | undefined;
   readonly #forget: readonly (() => void)[];
 
   constructor(
@@ -99,8 +106,11 @@ export class OperatorStream {
       client.on('error', (error) => this.#failed(error)),
       client.on('state', ({ url, state, reason }) => {
         if (state === 'open') this.#down.delete(url);
-        else if (state !== 'stale')
-          this.#down.set(url, { verdict: state === 'ended' ? 'refused' : 'down', reason });
+        else if (state !== 'stale') {
+          const isUnmapped = reason === this.#unmapped?.message;
+          const verdict = state === 'down' ? 'down' : isUnmapped ? 'unverified' : 'refused';
+          this.#down.set(url, { verdict, reason });
+        }
       }),
     ];
   }
@@ -113,6 +123,9 @@ export class OperatorStream {
     if (error instanceof UnverifiedError) {
       // The symbols of an unreadable payload are unknown, so the fault applies to all symbols.
       blame(error.symbols.length === 0 ? symbols : error.symbols, faultOf(error));
+    } else if (error instanceof UnsignedMappingError) {
+      this.#unmapped = error;
+      blame(symbols, { verdict: 'unverified', reason: error.message });
     } else if (error instanceof UnknownAssetError) {
       blame(error.symbols, { verdict: 'unknown asset', reason: 'none of its services has the symbol' });
       for (const symbol of error.symbols) if (symbols.has(symbol)) this.#missing.add(symbol);

@@ -3,8 +3,9 @@ import { formatDecimalPrice } from '../verify/decimal_price.js';
 /**
  * The verdict on an operator's price. `agrees`: the price counts. `alone`: the price is valid, but too few operators agree. `differs`:
  * the price or its time is too far from the prices that agree. `old`, `ahead`: the price's time is too far before or after the wanted
- * time; for streams and `latest` the wanted time is now. `unverified`: the newest price failed a check. `equivocates`: the operator has
- * signed two values for one asset and time, so none of its prices counts. `shared key`: another operator's price has the same signer.
+ * time; for streams and `latest` the wanted time is now. `unverified`: the newest price failed a check, or no signer has signed the
+ * operator's IDs. `equivocates`: the operator has signed two values for one asset and time, or two meanings of one ID, so none of its
+ * prices counts. `shared key`: another operator's price has the same signer.
  * `silent`: the operator has sent no price. `unknown asset`: the operator does not have the symbol. `refused`: the operator refuses this
  * client. `down`: there is no connection.
  */

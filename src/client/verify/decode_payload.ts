@@ -54,9 +54,15 @@ const HEX = /^[0-9a-fA-F]+$/;
  * @returns the payload, or the name of the form check that failed and its reason
  */
 export function decodePayload(hex: string): Payload | PayloadFault {
+  const signed = decodeSigned(hex);
+  return 'check' in signed ? signed : decodeBody(signed.body, signed.signature);
+}
+
+/** Splits the hex of signed bytes, with or without `0x`, into the signature and the bytes after the signature. */
+export function decodeSigned(hex: string): Pick<Payload, 'signature' | 'body'> | PayloadFault {
   const digits = hex.startsWith('0x') ? hex.slice(2) : hex;
   if (digits.length % 2 === 1 || !HEX.test(digits)) {
-    return { check: 'form', reason: 'the payload is not hex with two digits a byte' };
+    return { check: 'form', reason: 'this is not hex with two digits a byte' };
   }
   const bytes = hexToBytes(digits);
   const v = bytes[SIGNATURE_AT.v];
@@ -67,7 +73,7 @@ export function decodePayload(hex: string): Payload | PayloadFault {
     s: bytesInteger(bytes.subarray(SIGNATURE_AT.s, SIGNATURE_AT.v)),
     recovery: v as 0 | 1,
   };
-  return decodeBody(bytes.subarray(PAYLOAD_SIGNATURE.bytes), signature);
+  return { signature, body: bytes.subarray(PAYLOAD_SIGNATURE.bytes) };
 }
 
 function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | PayloadFault {

@@ -29,6 +29,15 @@ export type Evidence =
   /** The service signed two streaming payloads, in hex, with different values for the same asset and time. */
   | { readonly kind: 'two payloads'; readonly payloads: readonly [string, string] }
   /**
+   * The operator gave two meanings to a streaming ID: two statements of one taxonomy ID in hex, and the bytes in hex of the list that each
+   * statement signs.
+   */
+  | {
+      readonly kind: 'two meanings';
+      readonly statements: readonly [string, string];
+      readonly entries: readonly [string, string];
+    }
+  /**
    * The service signed a price, but the log has another value or no value. The records are the log's record with the other value, or
    * the neighbours of the missing record.
    */
@@ -72,7 +81,8 @@ export type Evidence =
   | { readonly kind: 'overdue'; readonly price: string; readonly checkpoint: string; readonly found: string };
 
 const FORMAT = 'tickseal-evidence/v1';
-export const EVIDENCE_LENGTH_MAX = 4 * 1024 * 1024;
+/** The length of two lists of all 65,536 IDs with symbols of 50 bytes. */
+export const EVIDENCE_LENGTH_MAX = 16 * 1024 * 1024;
 const LIST_LENGTH_MAX = 64;
 
 type FieldKind = 'text' | 'texts' | 'two texts' | 'entry' | 'entries' | 'records';
@@ -80,6 +90,7 @@ type FieldKind = 'text' | 'texts' | 'two texts' | 'entry' | 'entries' | 'records
 const FIELDS: Readonly<Record<Evidence['kind'], Readonly<Record<string, FieldKind>>>> = {
   'two values': { prices: 'two texts' },
   'two payloads': { payloads: 'two texts' },
+  'two meanings': { statements: 'two texts', entries: 'two texts' },
   'not in the log': { price: 'text', checkpoint: 'text', batch: 'entry', records: 'records' },
   fork: { checkpoints: 'two texts', root: 'text', proof: 'texts' },
   'bad entry': { checkpoint: 'text', entries: 'entries' },

@@ -13,6 +13,7 @@ import type { Signers, Verdict } from './checks.js';
 import type { Evidence, ProvenEntry, ProvenRecord } from './evidence_file.js';
 import { parseExactJson } from './exact_json.js';
 import { placeOfAggregate, recordOfPrice } from './logged_price.js';
+import { proveTwoMeanings } from './two_meanings.js';
 import { verifyAggregate } from './verify_aggregate.js';
 import { type PayloadReport, verifyPayload } from './verify_payload.js';
 
@@ -50,6 +51,7 @@ export async function verifyEvidence(
 ): Promise<ProvenFault> {
   if (evidence.kind === 'two values') return proveTwoValues(evidence.prices, expected);
   if (evidence.kind === 'two payloads') return proveTwoPayloads(evidence.payloads, expected);
+  if (evidence.kind === 'two meanings') return proveTwoMeanings(evidence, expected.signers);
   if (evidence.kind === 'fork') return proveFork(evidence, expected);
   if (evidence.kind === 'observed' || evidence.kind === 'overdue')
     throw new TlogError(`only the auditor saw it, and nobody signed it: ${evidence.found}`);

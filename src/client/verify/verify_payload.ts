@@ -2,7 +2,7 @@ import { MARKET_CLOSED, MARKET_STATUS_CODES, NO_SCHEDULE } from '../../wire/mark
 import { bytesInteger } from './bytes.js';
 import { type Check, CheckList, type PassedVerdict, requireSigners, type Signers } from './checks.js';
 import { decodePayload, type Payload } from './decode_payload.js';
-import { checksumAddress, recoverAddress, signatureFault } from './evm_signatures.js';
+import { checksumAddress, type EvmSignature, recoverAddress, signatureFault } from './evm_signatures.js';
 import { keccak256 } from './keccak_sponge.js';
 
 /** The facts that the reader knows beforehand. A check that needs an unknown fact is skipped. */
@@ -54,7 +54,7 @@ export function verifyPayload<const S extends Signers>(
     else list.skip(name, 'the simplified layout has none');
   }
   checkContent(list, payload, expected.taxonomyId);
-  const signer = checkSignature(list, payload);
+  const signer = checkSignature(list, payload.signature, keccak256(payload.body));
   if (signer === undefined) return { verdict: 'failed', checks, payload };
   const verdict = list.passedVerdict;
   return verdict === undefined
@@ -86,12 +86,16 @@ function isMarketStatus(code: number): boolean {
   return (MARKET_STATUS_CODES as readonly number[]).includes(code);
 }
 
-/** @returns the address that signed; `undefined` after a check failed */
-function checkSignature(list: CheckList<Signers>, { signature, body }: Payload): string | undefined {
+/** Checks a signature over `digest`. @returns the address that signed; `undefined` if no address could be recovered */
+export function checkSignature(
+  list: CheckList<Signers>,
+  signature: EvmSignature,
+  digest: Uint8Array,
+): string | undefined {
   const fault = signatureFault(signature);
   if (!list.expect('signature range', fault !== 'out of range', 'r or s is outside 1..n-1')) return undefined;
   list.expect('low s', fault === undefined, 's is in the upper half: a second form of the same signature');
-  const address = recoverAddress(keccak256(body), signature);
+  const address = recoverAddress(digest, signature);
   const signer = address && checksumAddress(address);
   list.expect('recovery', address !== undefined, 'no key fits the signature');
   list.expectSigner('signer', address && bytesInteger(address), signer ?? 'nobody');

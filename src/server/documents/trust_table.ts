@@ -13,6 +13,7 @@ const TRUST_HEAD = [
 /** The protection that each check of a price gives. The client's page has the same table with more rows. */
 const TRUST_ROWS: readonly (readonly string[])[] = [
   ['A price that was changed on the way', 'yes', 'yes', 'yes', 'yes'],
+  ['A price that was shown under another symbol', 'yes', 'yes', 'yes', 'yes'],
   ['A price that was repeated or delayed', 'by its age', 'by its age', 'by its age', 'by its age'],
   [
     'A key that is replaced without warning',

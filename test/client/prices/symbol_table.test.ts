@@ -7,16 +7,19 @@ import { taxonomyAnswer } from '../taxonomy_answer.js';
 
 const REFRESH_MS = 10_000;
 
-function tableOf(inUse: ReadonlySet<string>) {
+function tableOf() {
   const fake = new FakeSchedule();
-  const service = { ids: { BTC: 1, ETH: 2 } as Record<string, number> };
+  const service = { taxonomyId: 1, ids: { BTC: 1, ETH: 2 } as Record<string, number>, isChecked: true };
   const rest = {
     url: 'http://service',
     getForm: async (_path: string, read: (answer: FormReader) => unknown) =>
-      read(new FormReader({ data: taxonomyAnswer(service.ids) }, '')),
+      read(new FormReader({ data: { ...taxonomyAnswer(service.ids), taxonomy_id: service.taxonomyId } }, '')),
   } as unknown as RestService;
   const platform = { nowMs: () => 0, schedule: fake.schedule } as never;
-  const table = new SymbolTable(rest, undefined, platform, inUse, {
+  const meanings = {
+    accept: (_url: string, taxonomy: never) => ({ taxonomy, isChecked: service.isChecked }),
+  };
+  const table = new SymbolTable(rest, undefined, platform, meanings, {
     onRead: () => {},
     onError: () => {},
     onRefused: () => {},
@@ -38,29 +41,36 @@ function tableOf(inUse: ReadonlySet<string>) {
   };
 }
 
-test('an ID in use moves when the connection says so, not when the service does', async (t) => {
-  const { table, service, expire, refresh } = tableOf(new Set(['BTC']));
+test('symbols of a raised taxonomy ID stand beside those of the former one', async (t) => {
+  const { table, service, expire, refresh } = tableOf();
   await expire();
   t.same([table.symbolOf(1), table.symbolOf(2)], ['BTC', 'ETH']);
-  service.ids = { BTC: 2, ETH: 1 };
+  Object.assign(service, { taxonomyId: 2, ids: { BTC: 2, ETH: 1 } });
   await refresh();
-  t.same([table.symbolOf(1), table.symbolOf(2)], ['BTC', 'ETH'], 'frames of the IDs before may still come');
-  t.ok(table.isCurrent);
-  await expire();
-  t.same([table.symbolOf(1), table.symbolOf(2)], ['ETH', 'BTC']);
+  t.same([table.idOf('BTC'), table.idOf('ETH')], [2, 1]);
+  t.same([table.symbolOf(1), table.symbolOf(1, 2), table.symbolOf(1, 1)], ['ETH', 'ETH', 'BTC']);
+  for (let taxonomyId = 3; taxonomyId <= 6; taxonomyId++) {
+    Object.assign(service, { taxonomyId });
+    await refresh();
+  }
+  t.same([table.symbolOf(1, 2), table.symbolOf(1, 3)], [undefined, 'ETH'], 'four taxonomy IDs are kept');
 });
 
-test('other IDs move at once, and one in use after a while', async (t) => {
-  const { table, service, expire, refresh } = tableOf(new Set(['BTC']));
+test('an ID that left the list keeps its symbol', async (t) => {
+  const { table, service, expire, refresh } = tableOf();
   await expire();
-  service.ids = { BTC: 1, ETH: 3, SOL: 2 };
+  service.ids = { ETH: 2, SOL: 3 };
   await refresh();
-  t.same([table.idOf('ETH'), table.idOf('SOL')], [3, 2]);
-  service.ids = { BTC: 5, ETH: 1 };
-  for (let i = 0; i < 6; i++) {
-    await refresh();
-    t.equal(table.idOf('BTC'), 1);
-  }
+  t.same([table.idOf('BTC'), table.idOf('SOL')], [undefined, 3]);
+  t.same([table.symbolOf(1), table.symbolOf(3)], ['BTC', 'SOL']);
+});
+
+test('a verified payload finds no symbol that nobody has signed', async (t) => {
+  const { table, service, expire, refresh } = tableOf();
+  service.isChecked = false;
+  await expire();
+  t.same([table.symbolOf(1, 1, false), table.symbolOf(1, 1, true)], ['BTC', undefined]);
+  Object.assign(service, { isChecked: true, ids: { ETH: 2 } });
   await refresh();
-  t.equal(table.idOf('BTC'), 5, 'the connection was not subscribed to it');
+  t.same([table.symbolOf(1, 1, true), table.symbolOf(2, 1, true)], [undefined, 'ETH']);
 });

@@ -5,7 +5,6 @@ import { parseEvidence } from '../../../src/client/verify/evidence_file.js';
 import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
 import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
 import { signedPrice } from '../../witness/audited_log.js';
-import { startContractServer } from '../contract_server.js';
 import { startOperator, type TestOperator } from './operators.js';
 
 const SEND_INTERVAL_MS = 50;
@@ -17,7 +16,7 @@ const OTHER = 100_200n;
 async function open(t: Test) {
   const operators = await Promise.all([0, 1, 2].map((n) => startOperator(n)));
   const [a, b, c] = operators as [TestOperator, TestOperator, TestOperator];
-  const second = await startContractServer(c.taxonomy);
+  const second = await c.startSecond();
   for (const server of [second, ...operators.map((one) => one.server)]) t.teardown(() => server.close());
   const named = operators.map(({ options }) => options);
   const twoUrls = { ...c.options, urls: [c.server.url, second.url] };

@@ -6,8 +6,8 @@ import { bodyOf, signed } from '../signed_payload.js';
 export interface TestOperator {
   readonly options: { name: string; urls: string; signers: string[]; token: string };
   readonly server: ContractServer;
-  /** The taxonomy of the operator, for a second service of it. */
-  readonly taxonomy: Parameters<typeof startContractServer>[0];
+  /** Starts a second service of the operator. */
+  readonly startSecond: () => Promise<ContractServer>;
   /** Sends a signed frame. @param madeMs the time of the frame, in UNIX milliseconds @returns the text of the frame */
   send(symbol: string, price: bigint, madeMs?: number): string;
   /** Returns a signed frame, without sending it. */
@@ -22,7 +22,7 @@ export async function startOperator(n: number, symbols = SYMBOLS): Promise<TestO
   const taxonomyId = 10 + n;
   const assets = symbols.map((name, i) => ({ asset_id: 100 * (n + 1) - i, name, signature_type: 'evm' }));
   const taxonomy = { taxonomy_id: taxonomyId, assets };
-  const server = await startContractServer(taxonomy);
+  const server = await startContractServer(taxonomy, secretKey);
   const signers = [checksumAddress(evmAddress(secretKey))];
   const frame = (symbol: string, price: bigint, madeMs: number) => {
     const { asset_id } = assets.find(({ name }) => name === symbol)!;
@@ -33,7 +33,7 @@ export async function startOperator(n: number, symbols = SYMBOLS): Promise<TestO
   return {
     options: { name: 'abc'[n]!, urls: server.url, signers, token: TOKEN },
     server,
-    taxonomy,
+    startSecond: () => startContractServer(taxonomy, secretKey),
     send(symbol, price, madeMs = Date.now()) {
       const text = frame(symbol, price, madeMs);
       server.broadcast(text);
