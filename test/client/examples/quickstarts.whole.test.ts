@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
+import { GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { codeBlock, ROOT, readPage } from '../../pages.js';
 import { NOT_PREPARED, preparedPackages } from '../../prepared_packages.js';
 import { get, publisherSigner, startTestService, type TestService, TOKEN } from '../../service/harness.js';
@@ -19,7 +20,9 @@ import { bytesTail, Contract, compile, word } from '../solidity/contract.js';
 
 const PAGE = 'src/client/examples/README.md';
 /** The largest number of lines of two screens, including the heading and the commands. */
-const SECTION_LINES_MAX = 160;
+const SECTION_LINES_MAX = 140;
+/** The largest number of lines of the function that checks a statement about streaming IDs. */
+const CHECK_LINES_MAX = 15;
 const ORIGIN = 'https://charts.example.com';
 const PRICE = 95_000_500_000_000_000_000_000n;
 const PRINTED = /^1 95000\.500000000000000000 verified, -?\d+ ms old$/m;
@@ -34,6 +37,14 @@ test('each quickstart fits two screens', async (t) => {
   for (const section of sections) {
     const [title = '', ...lines] = section.split('\n');
     t.ok(lines.length <= SECTION_LINES_MAX, `${title}: ${lines.length} lines`);
+  }
+});
+
+test('a statement about streaming IDs is checked in few lines', async (t) => {
+  for (const tag of ['py read.py', 'go main.go', 'rs main.rs']) {
+    const [check = ''] = /^(def|func|fn) check_?meaning\([\s\S]*?(?=\n\n)/im.exec(codeBlock(PAGE, tag)) ?? [];
+    const lines = check.split('\n').length;
+    t.ok(lines > 5 && lines <= CHECK_LINES_MAX, `${tag}: ${lines} lines`);
   }
 });
 
@@ -65,15 +76,21 @@ test('the quickstarts publish, read and verify', async (t) => {
     t.notMatch(elsewhere.output(), /verified/);
   }
 
-  /** Runs a reader against a proxy that swaps two IDs, and with a symbol that the ID does not mean. */
+  /** Runs a reader against proxies of `/v1/taxonomy`. They have no streams, so each message is about the statement. */
   async function readsMeaning(t: Test, program: string, args: readonly string[]): Promise<void> {
-    const swapping = await swappingProxy(t, service);
-    for (const [env, message] of [
-      [{ TICKSEAL_URL: swapping }, /unsigned mapping: no statement fits these streaming IDs/],
-      [{ SYMBOL: 'DYDXUSD' }, /ASSET does not mean DYDXUSD/],
-      [{ SIGNER: OTHER_SIGNER }, /the statement about streaming IDs is signed by 0x/],
+    for (const [change, env, message] of [
+      [swapIds, {}, /unsigned mapping: no statement fits these streaming IDs/],
+      [dropAsset, {}, /unsigned mapping: no statement fits these streaming IDs/],
+      [dropStatement, {}, /not signed: /],
+      [raiseS, {}, /a high s/],
+      [undefined, { SYMBOL: 'DYDXUSD' }, /ASSET does not mean DYDXUSD/],
+      [undefined, { ASSET: '999' }, /ASSET does not mean BTCUSD/],
+      [undefined, { ASSET: '999', SYMBOL: '' }, /ASSET does not mean/],
+      [undefined, { SIGNER: OTHER_SIGNER }, /signed by 0x/],
+      [undefined, { TAXONOMY: '9' }, /another taxonomy/],
     ] as const) {
-      const reader = run(t, program, args, env);
+      const url = await taxonomyProxy(t, service, change);
+      const reader = run(t, program, args, { TICKSEAL_URL: url, ...env });
       await reader.printed(message);
       await reader.ended;
       t.notMatch(reader.output(), /verified/);
@@ -102,6 +119,8 @@ test('the quickstarts publish, read and verify', async (t) => {
     const prepared = packages.get('go')!;
     for (const name of ['go.mod', 'go.sum']) cpSync(join(prepared, name), join(folder, name));
     write(folder, 'main.go');
+    const formatted = await execute('gofmt', ['-d', 'main.go'], { cwd: folder });
+    t.equal(formatted.stdout, '');
     const program = join(folder, 'go-reader');
     await execute('go', ['build', '-o', program, 'main.go'], { cwd: folder });
     await reads(t, program, []);
@@ -119,6 +138,7 @@ test('the quickstarts publish, read and verify', async (t) => {
     const program = join(folder, 'rust-reader');
     cpSync(join(prepared, 'target/debug/reader'), program);
     await reads(t, program, []);
+    await readsMeaning(t, program, []);
   });
 
   await t.test('I ask it from an LLM', async (t) => {
@@ -210,13 +230,43 @@ test('the quickstarts publish, read and verify', async (t) => {
   });
 });
 
-/** Starts a proxy of `/v1/taxonomy` that swaps the names of the first two assets. @returns its address */
-async function swappingProxy(t: Test, service: TestService): Promise<string> {
+interface TaxonomyAnswer {
+  statement?: string;
+  assets: { name: string }[];
+}
+
+function swapIds({ assets }: TaxonomyAnswer): void {
+  const [one, two] = assets;
+  [one!.name, two!.name] = [two!.name, one!.name];
+}
+
+function dropAsset({ assets }: TaxonomyAnswer): void {
+  assets.pop();
+}
+
+function dropStatement(answer: TaxonomyAnswer): void {
+  delete answer.statement;
+}
+
+/** Replaces the signature of the statement by the other one that the same key could have made. */
+function raiseS(answer: TaxonomyAnswer): void {
+  const bytes = Buffer.from(answer.statement!.slice(2), 'hex');
+  const s = BigInt(`0x${bytes.toString('hex', 32, 64)}`);
+  bytes.write((GROUP_ORDER - s).toString(16).padStart(64, '0'), 32, 'hex');
+  bytes[64]! ^= 1;
+  answer.statement = `0x${bytes.toString('hex')}`;
+}
+
+/** Starts a proxy of `/v1/taxonomy` that changes the answer. @returns its address */
+async function taxonomyProxy(
+  t: Test,
+  service: TestService,
+  change: (answer: TaxonomyAnswer) => void = () => undefined,
+): Promise<string> {
   const proxy = createServer((request, response) => {
     void get(`${service.url}${request.url}`).then(async (answer) => {
-      const body = (await answer.json()) as { data: { assets: { name: string }[] } };
-      const [one, two] = body.data.assets;
-      [one!.name, two!.name] = [two!.name, one!.name];
+      const body = (await answer.json()) as { data: TaxonomyAnswer };
+      if (answer.ok) change(body.data);
       response.end(JSON.stringify(body));
     });
   });
