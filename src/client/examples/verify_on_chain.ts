@@ -31,7 +31,6 @@ const deployment = [taxonomyId, 60, 4_000_000_000, 128, 1, SIGNER].map(word).joi
 const code = Buffer.from(readFileSync(bytecodeFile, 'utf8').trim() + deployment, 'hex');
 const evm = await createEVM();
 const { createdAddress: to } = await evm.runCall({ data: code, gasLimit: 30_000_000n });
-
 // The arguments of priceOf(bytes,uint16): the offset of the bytes, the streaming ID, their length, and the padded bytes.
 const bytes = payload.padEnd(Math.ceil(payload.length / 64) * 64, '0');
 const data = Buffer.from(`d8210f05${word(64)}${word(id)}${word(payload.length / 2)}${bytes}`, 'hex');
