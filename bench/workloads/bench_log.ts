@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { NatsServers } from '../../src/cli/demo/nats_servers.js';
+import type { NatsServers } from '../../scripts/load/nats_servers.js';
 import { LOG_START } from '../../src/cluster/bus.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { LogFollower } from '../../src/cluster/log/log_follower.js';

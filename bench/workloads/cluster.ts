@@ -1,14 +1,14 @@
 import { type ClusterNode, type LoadConfig, writeConfig } from '../../scripts/load/config.js';
 import { fetchOnce } from '../../scripts/load/fetch_body.js';
-import { cpuSecondsOf, type ServerProcess, startService } from '../../scripts/load/server_process.js';
-import { Updates } from '../../scripts/load/updates.js';
-import { pause } from '../../scripts/load/wait.js';
 import {
-  findNatsServer,
   type NatsServers,
   type NatsServersOptions,
   startNatsServers,
-} from '../../src/cli/demo/nats_servers.js';
+} from '../../scripts/load/nats_servers.js';
+import { cpuSecondsOf, type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { pause } from '../../scripts/load/wait.js';
+import { findNatsServer } from '../../src/cli/demo/find_nats_server.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { ADMIN_PATHS } from '../../src/wire/paths.js';

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { NatsServers } from '../../src/cli/demo/nats_servers.js';
+import type { NatsServers } from '../../scripts/load/nats_servers.js';
 import { Names } from '../../src/cluster/nats/nats_options.js';
 import { TICK_TOPIC } from '../../src/cluster/subjects.js';
 import { CLUSTER_NAME } from './bench_log.js';

@@ -70,7 +70,7 @@ async function initCluster(
       nodes,
       aggregators,
       servers,
-      sections,
+      sectionsOf: () => sections,
       sectionsFile: config,
       hasTls: tls,
     });

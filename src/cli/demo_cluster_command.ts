@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { findNatsServer } from './demo/nats_servers.js';
+import { findNatsServer } from './demo/find_nats_server.js';
 import { DEMO_ROLES } from './demo/prepare_cluster.js';
 import { runCluster } from './demo/run_cluster.js';
 import { parsePort } from './port_option.js';
@@ -20,7 +20,7 @@ export function registerDemoCluster(program: Command): void {
   program
     .command('demo-cluster')
     .description('serve a demo of a cluster: two aggregators and two edges over three NATS servers')
-    .option('--data <folder>', 'the folder of its keys and tokens', './data')
+    .option('--data <folder>', 'the folder of its tokens and publishers', './data')
     .option(
       '--port <port>',
       'the port of node 1, the others have the next three; 0 picks free ones',

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { findNatsServer } from '../../src/cli/demo/nats_servers.js';
+import { findNatsServer } from '../../src/cli/demo/find_nats_server.js';
 import { makeCertificate } from '../certificate.js';
 import { needsNatsServer } from '../cluster/nats/servers.js';
 import { ROOT } from '../pages.js';

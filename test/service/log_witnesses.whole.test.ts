@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
-import { freePorts } from '../../src/cli/demo/nats_servers.js';
+import { freePorts } from '../../src/cli/demo/free_ports.js';
 import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import { freePorts } from '../../src/cli/demo/nats_servers.js';
+import { freePorts } from '../../src/cli/demo/free_ports.js';
 import { verifyByNode } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { openCheckpoint } from '../../src/tlog/open_checkpoint.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { findNatsServer } from '../../../src/cli/demo/nats_servers.js';
+import { findNatsServer } from '../../../src/cli/demo/find_nats_server.js';
 import { TOKEN } from '../../load/config.js';
 import { TcpProxy } from '../../load/tcp_proxy.js';
 import { Updates } from '../../load/updates.js';

@@ -1,4 +1,4 @@
-import { findNatsServer } from '../../../src/cli/demo/nats_servers.js';
+import { findNatsServer } from '../../../src/cli/demo/find_nats_server.js';
 import { toHex } from '../../../src/model/hex.js';
 import { publisherKeys } from '../../load/keys.js';
 import { median, sum } from '../../load/statistics.js';

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { findNatsServer } from '../../../src/cli/demo/nats_servers.js';
+import { findNatsServer } from '../../../src/cli/demo/find_nats_server.js';
 import { ORACLE_ID, symbolOf, TOKEN } from '../../load/config.js';
 import { publisherKeys } from '../../load/keys.js';
 import { seededRandom } from '../../load/random.js';

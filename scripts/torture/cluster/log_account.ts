@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { NatsServers } from '../../../src/cli/demo/nats_servers.js';
 import type { LogRecord } from '../../../src/cluster/bus.js';
 import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { openBus } from '../../../src/cluster/open_bus.js';
@@ -7,6 +6,7 @@ import { toHex } from '../../../src/model/hex.js';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { decodeAcceptedInput } from '../../../src/records/accepted_input.js';
 import { openHolding } from '../../../src/records/second_record.js';
+import type { NatsServers } from '../../load/nats_servers.js';
 import { eventually } from '../../load/wait.js';
 
 const ANSWER_MS_MAX = 60_000;

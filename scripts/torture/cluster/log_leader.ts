@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { NatsServers } from '../../../src/cli/demo/nats_servers.js';
+import type { NatsServers } from '../../load/nats_servers.js';
 import { pause } from '../../load/wait.js';
 import { until } from '../service.js';
 import { OPERATOR_PASSWORD } from './nodes.js';

@@ -2,13 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type NatsServers,
-  type NatsServersOptions,
-  startNatsServers,
-} from '../../../src/cli/demo/nats_servers.js';
 import { writeConfig } from '../../load/config.js';
 import { fetchBody } from '../../load/fetch_body.js';
+import { type NatsServers, type NatsServersOptions, startNatsServers } from '../../load/nats_servers.js';
 import { type ServerProcess, startService } from '../../load/server_process.js';
 import { TcpProxy } from '../../load/tcp_proxy.js';
 import { eventually, pause } from '../../load/wait.js';

@@ -17,8 +17,8 @@ export interface ClusterPlan {
   readonly aggregators: number;
   /** The host of each NATS server, and its port for nodes. */
   readonly servers: readonly ServerAddress[];
-  /** The sections of each node's configuration other than `keys` and `cluster`. */
-  readonly sections: string;
+  /** Returns the sections of a node's configuration other than `keys` and `cluster`. */
+  readonly sectionsOf: (node: number) => string;
   /** The file that has these sections; `undefined` when there are none. */
   readonly sectionsFile: string | undefined;
   /** True when the connections between nodes and servers use TLS. */
@@ -132,7 +132,7 @@ function serverTls(folder: string): string {
 
 /** Returns the configuration of a node. File names are relative to the configuration's folder. */
 function nodeText(
-  { name, servers, sections, hasTls }: ClusterPlan,
+  { name, servers, sectionsOf, hasTls }: ClusterPlan,
   node: number,
   role: NatsUser['role'],
 ): string {
@@ -149,7 +149,7 @@ function nodeText(
     replicas: servers.length === 1 ? 1 : 3,
   };
   const files = Object.fromEntries(KEYS[role].map((key) => [key, { file: `${key}.hex` }]));
-  return `${sections.trimEnd()}\nkeys: ${JSON.stringify(files)}\ncluster: ${JSON.stringify(cluster)}\n`;
+  return `${sectionsOf(node).trimEnd()}\nkeys: ${JSON.stringify(files)}\ncluster: ${JSON.stringify(cluster)}\n`;
 }
 
 function keyText(type: 'evm' | 'stark'): string {

@@ -16,14 +16,12 @@ export interface DemoConfigOptions {
   readonly assets: readonly DemoAsset[];
   readonly token: string;
   readonly publisherToken: string;
-  /** Absolute paths of the service's key files, by their names in `keys`. */
-  readonly keyFiles: Readonly<Record<string, string>>;
+  /** Absolute paths of the service's key files, by their names in `keys`. Without them, the text is that of a cluster's node. */
+  readonly keyFiles?: Readonly<Record<string, string>>;
   /** The `publisher_key` texts by signature type. */
   readonly publishers: Readonly<Record<SignatureType, readonly string[]>>;
-  /** The store's folder, an absolute path. */
+  /** The store's folder, an absolute path or relative to the configuration. */
   readonly storageDir: string;
-  /** The section `cluster` of a node of a cluster. */
-  readonly cluster?: DemoClusterSection;
   /** The publisher of real prices, if the demo has one. */
   readonly markets?: MarketPublisher | undefined;
 }
@@ -37,16 +35,9 @@ export interface MarketPublisher {
   readonly assetIds: ReadonlySet<number>;
 }
 
-export interface DemoClusterSection {
-  readonly role: 'aggregator' | 'edge';
-  readonly node: number;
-  readonly servers: readonly string[];
-  readonly credentials: { readonly file: string };
-}
-
 /** Returns the YAML text of the demo's configuration. */
 export function demoConfigText(options: DemoConfigOptions): string {
-  const { assets, keyFiles, publishers, publisherToken, cluster, markets } = options;
+  const { assets, keyFiles, publishers, publisherToken, markets } = options;
   const publisherKeys = [...publishers.evm, ...publishers.stark];
   const isReal = ({ id }: DemoAsset) => markets?.assetIds.has(id) === true;
   const simulatedOf = (type: SignatureType) =>
@@ -59,10 +50,9 @@ export function demoConfigText(options: DemoConfigOptions): string {
   return `# The demo's configuration: ${markets === undefined ? 'simulated publishers' : 'publishers of simulated and of real prices'}, real signatures.
 # Each start of the demo writes it again; to change it, copy it and serve the copy with --config.
 service: { name: service, taxonomy_id: 1, oracle_id: servc }
-listen: { host: 127.0.0.1, port: ${options.port}${cluster === undefined ? '' : ', threads: 1'} }
+listen: { host: 127.0.0.1, port: ${options.port}${keyFiles === undefined ? ', threads: 1' : ''} }
 admin: { host: 127.0.0.1, port: ${options.adminPort} }
-keys:
-${Object.entries(keyFiles).map(keyText).join('')}tokens:
+${keyFiles === undefined ? '' : `keys:\n${Object.entries(keyFiles).map(keyText).join('')}`}tokens:
   - name: demo
     sha256: "${sha256Hex(options.token)}"
     scopes: [rest, stream, publish]
@@ -74,7 +64,7 @@ ${Object.entries(keyFiles).map(keyText).join('')}tokens:
 ${markets === undefined ? '' : marketTokenText(markets)}assets:
 ${assets.map((one) => assetText(one, isReal(one))).join('')}publishers:
 ${publisherTexts.join('')}${markets === undefined ? '' : marketPublisherText(markets, assets.filter(isReal))}storage: { dir: ${quoted(options.storageDir)} }
-${cluster === undefined ? '' : `cluster: ${JSON.stringify(cluster)}\n`}`;
+`;
 }
 
 function keyText([name, file]: readonly [string, string]): string {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { reasonText, tell } from '../shown_line.js';
-import { KeptProcess } from './kept_process.js';
 import type { MarketSecrets } from './secrets.js';
+import { endProcess } from './simulation.js';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
@@ -15,17 +15,31 @@ export interface LivePublisherOptions {
   readonly stderr: NodeJS.WritableStream;
 }
 
+/** The delay before a publisher that ended is started again. */
+const RESTART_MS = 5_000;
+
 /** Starts `tickseal publish --from`, and restarts it when it ends. The command signs real prices with a key of the demo. */
-export async function startLivePublisher(options: LivePublisherOptions): Promise<KeptProcess> {
-  const { stderr } = options;
-  const publisher = new KeptProcess({
-    name: 'the publisher of real prices',
-    spawn: () => spawnPublisher(options),
-    say: (line) => tell(stderr, reasonText(line)),
-  });
-  publisher.keep();
-  await publisher.start();
-  return publisher;
+export function startLivePublisher(options: LivePublisherOptions): { stop(): Promise<void> } {
+  let child: ChildProcess;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopping = false;
+  const start = () => {
+    child = spawnPublisher(options);
+    child.once('close', (code, signal) => {
+      if (isStopping) return;
+      const text = `the publisher of real prices has ended (${signal ?? code}); it starts again in ${RESTART_MS / 1000} s`;
+      tell(options.stderr, reasonText(text));
+      timer = setTimeout(start, RESTART_MS);
+    });
+  };
+  start();
+  return {
+    stop() {
+      isStopping = true;
+      clearTimeout(timer);
+      return endProcess(child);
+    },
+  };
 }
 
 function spawnPublisher({ file, url, secrets, stderr }: LivePublisherOptions): ChildProcess {
@@ -35,6 +49,7 @@ function spawnPublisher({ file, url, secrets, stderr }: LivePublisherOptions): C
     // servers.
     env: { ...process.env, TICKSEAL_KEY: secrets.key, TICKSEAL_TOKEN: secrets.token },
   });
+  child.on('error', () => {});
   // The command writes its answers to a pipe. If this process is killed, the pipe closes and the command ends too.
   child.stdout.resume();
   child.stderr.pipe(stderr, { end: false });

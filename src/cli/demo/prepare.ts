@@ -58,7 +58,7 @@ export function prepareDemo(
  * Writes the keys that sign aggregates to the files that the configuration names.
  * @returns the paths of the files
  */
-export function writeServiceKeys(dir: string, { serviceKeys }: DemoSecrets): Record<SignatureType, string> {
+function writeServiceKeys(dir: string, { serviceKeys }: DemoSecrets): Record<SignatureType, string> {
   const keyFiles = { evm: join(dir, 'demo-evm.hex'), stark: join(dir, 'demo-stark.hex') };
   for (const type of SIGNATURE_TYPES)
     writeFileSync(keyFiles[type], `${serviceKeys[type]}\n`, { mode: 0o600 });

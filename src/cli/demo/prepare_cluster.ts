@@ -1,110 +1,107 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SignatureType } from '../../model/asset.js';
+import { writeClusterFiles } from '../cluster_init/cluster_files.js';
 import { demoConfigText } from './config_text.js';
-import { demoIdentity, publicKeyOf, writeServiceKeys } from './prepare.js';
-import { ensureDemoSecrets, ensureStreamKey } from './secrets.js';
+import { freePorts } from './free_ports.js';
+import { demoIdentity, publicKeyOf } from './prepare.js';
+import { ensureDemoSecrets } from './secrets.js';
 
 /** The roles of node 1, node 2 and so on. */
 export const DEMO_ROLES = ['aggregator', 'aggregator', 'edge', 'edge'] as const;
+const NATS_SERVERS = 3;
+/** The distances from a NATS server's port to its other ports. */
+const NATS_PORTS = [0, 2_000, 4_000];
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /** A process of the cluster. */
-export interface DemoNode {
+export interface ClusterProgram {
+  readonly name: string;
+  /** The program file and its arguments. */
+  readonly command: readonly string[];
+  readonly logFile: string;
+}
+
+export interface DemoNode extends ClusterProgram {
   /** The node's number, from 1. */
   readonly number: number;
   readonly role: 'aggregator' | 'edge';
   /** `http://` address of the REST interface. The sockets have the same host and port. */
   readonly url: string;
-  readonly adminUrl: string;
-  readonly configFile: string;
-  readonly logFile: string;
 }
 
 export interface DemoCluster {
+  /** The folder with a folder for each node and each server. */
+  readonly dir: string;
   readonly nodes: readonly DemoNode[];
+  readonly servers: readonly ClusterProgram[];
+  /** The node of each simulated publisher. A price needs two of three publishers, so it goes on without any one node. */
+  readonly publishersAt: readonly DemoNode[];
   /** The token of the user of the demo. */
   readonly token: string;
-  readonly signers: DemoSigners;
-}
-
-/** The signers. The Stark signer is a public key; the others are addresses. */
-export interface DemoSigners {
-  readonly evm: string;
-  readonly stark: string;
-  /** The signer of all nodes' streaming payloads. */
-  readonly stream: string;
+  /** The signers of EVM aggregates, Stark aggregates and the streaming payloads of all nodes. */
+  readonly signers: { readonly evm: string; readonly stark: string; readonly stream: string };
 }
 
 export interface ClusterPlaces {
-  /** The folder with keys and tokens. */
+  /** The folder with the tokens and the publishers' keys, which a later start keeps. */
   readonly dataDir: string;
-  /**
-   * The folder with the configuration, log file and data folder of each node. Each start uses a new folder, because it begins with
-   * an empty cluster log.
-   */
-  readonly runDir: string;
-  /** The ports. Each node has one port. */
-  readonly ports: readonly number[];
-  readonly adminPorts: readonly number[];
-  /** Addresses of the NATS servers. */
-  readonly servers: readonly string[];
-  /** Returns the user and password of a node on the NATS servers. */
-  readonly credentialsOf: (node: number) => string;
+  /** The path of the nats-server program. */
+  readonly binary: string;
+  /** The port of node 1. The other nodes have the next ports. With 0, the demo chooses free ports. */
+  readonly port: number;
 }
 
-/** Makes the configuration of each node. Also makes the keys and tokens of the demo, unless they exist. */
-export function prepareDemoCluster({
-  dataDir,
-  runDir,
-  ports,
-  adminPorts,
-  servers,
-  credentialsOf,
-}: ClusterPlaces): DemoCluster {
-  const dir = resolve(dataDir);
-  const { secrets } = ensureDemoSecrets(dir);
-  const { serviceKeys, token } = secrets;
-  const aggregateKeys = writeServiceKeys(dir, secrets);
-  const streamKey = ensureStreamKey(dir);
+/**
+ * Writes the files of the demo's cluster as `cluster-init` does, and the demo's tokens unless they exist. Each start makes a new
+ * cluster, with new keys and an empty log.
+ * @param dir the folder to create
+ */
+export async function prepareDemoCluster(
+  dir: string,
+  { dataDir, binary, port }: ClusterPlaces,
+): Promise<DemoCluster> {
+  const { secrets } = ensureDemoSecrets(resolve(dataDir));
+  const free = await freePorts(NATS_SERVERS + DEMO_ROLES.length, NATS_PORTS);
+  const natsPorts = free.splice(0, NATS_SERVERS);
+  const portOf = (node: number) => (port === 0 ? free[node - 1]! : port + node - 1);
+  writeClusterFiles({
+    dir,
+    name: 'main',
+    nodes: DEMO_ROLES.length,
+    aggregators: DEMO_ROLES.filter((role) => role === 'aggregator').length,
+    servers: natsPorts.map((natsPort) => ({ host: '127.0.0.1', port: natsPort })),
+    sectionsOf: (node) =>
+      demoConfigText({ ...demoIdentity(secrets), port: portOf(node), adminPort: 0, storageDir: 'store' }),
+    sectionsFile: undefined,
+    hasTls: false,
+  });
+  const servers = natsPorts.map((_, index): ClusterProgram => {
+    const place = join(dir, `nats-${index + 1}`);
+    const command = [binary, '-c', join(place, 'nats.conf')];
+    return { name: `NATS server ${index + 1}`, command, logFile: join(place, 'log') };
+  });
   const nodes = DEMO_ROLES.map((role, index): DemoNode => {
     const number = index + 1;
-    const nodeDir = join(runDir, `node-${number}`);
-    mkdirSync(nodeDir);
-    const configFile = join(nodeDir, 'tickseal.yaml');
-    const credentials = join(nodeDir, 'nats.creds');
-    writeFileSync(credentials, credentialsOf(number), { mode: 0o600 });
-    const [port, adminPort] = [ports[index]!, adminPorts[index]!];
-    const text = demoConfigText({
-      ...demoIdentity(secrets),
-      port,
-      adminPort,
-      keyFiles: { ...(role === 'aggregator' && aggregateKeys), stream: streamKey.file },
-      storageDir: join(nodeDir, 'store'),
-      cluster: {
-        role,
-        node: number,
-        servers: preferring(servers, index),
-        credentials: { file: credentials },
-      },
-    });
-    writeFileSync(configFile, text, { mode: 0o600 });
+    const place = join(dir, `node-${number}`);
     return {
+      name: `node ${number}`,
       number,
       role,
-      url: `http://127.0.0.1:${port}`,
-      adminUrl: `http://127.0.0.1:${adminPort}`,
-      configFile,
-      logFile: join(nodeDir, 'log.jsonl'),
+      url: `http://127.0.0.1:${portOf(number)}`,
+      command: [process.execPath, MAIN, 'serve', '--simulated', '--config', join(place, 'tickseal.yaml')],
+      logFile: join(place, 'log.jsonl'),
     };
   });
-  const signers = {
-    evm: publicKeyOf(serviceKeys.evm, 'evm'),
-    stark: publicKeyOf(serviceKeys.stark, 'stark'),
-    stream: publicKeyOf(streamKey.hex, 'evm'),
+  const signer = (key: string, type: SignatureType) =>
+    publicKeyOf(readFileSync(join(dir, 'node-1', `${key}.hex`), 'utf8').trim(), type);
+  return {
+    dir,
+    nodes,
+    servers,
+    publishersAt: nodes.slice(1),
+    token: secrets.token,
+    signers: { evm: signer('evm', 'evm'), stark: signer('stark', 'stark'), stream: signer('stream', 'evm') },
   };
-  return { nodes, token, signers };
-}
-
-/** Returns the servers in a node's order of preference. The order assumes that each node's machine has a server. */
-function preferring(servers: readonly string[], index: number): string[] {
-  return servers.map((_, at) => servers[(index + at) % servers.length]!);
 }

@@ -1,234 +1,166 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { boundedFetch } from '../../client/connect/bounded_fetch.js';
-import { ADMIN_PATHS, REST_PATHS } from '../../wire/paths.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import { stopped } from '../service_process.js';
 import { renderClusterBanner } from './cluster_banner.js';
-import { KeptProcess, type KeptProcessOptions } from './kept_process.js';
-import { LeaderWatch } from './leader_watch.js';
-import { freePorts, type NatsServers, startNatsServers } from './nats_servers.js';
-import { DEMO_ROLES, type DemoNode, prepareDemoCluster } from './prepare_cluster.js';
-import { ProcessGuard } from './process_guard.js';
-import { forkPublishers } from './simulation.js';
+import {
+  type ClusterPlaces,
+  type ClusterProgram,
+  type DemoCluster,
+  prepareDemoCluster,
+} from './prepare_cluster.js';
+import { endProcess, hasEnded, startSimulation } from './simulation.js';
 
-export interface RunClusterOptions {
-  /** The path of the nats-server program. */
-  readonly binary: string;
-  readonly dataDir: string;
-  /** The port of the first node. The other nodes have the next ports. With 0, the system chooses free ports. */
-  readonly port: number;
+export interface RunClusterOptions extends ClusterPlaces {
   /** Writes text for the user of the demo. */
   readonly write: (text: string) => void;
   /** Aborted when the demo must end. */
   readonly stopSignal: AbortSignal;
 }
 
-const NATS_SERVERS = 3;
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+type Children = ReadonlyMap<ClusterProgram, ChildProcess>;
+
 /** The time limit of the whole start. The limit is long because the machine may be busy. */
 const START_MS_MAX = 120_000;
-/** The longest wait for prices. After this time, the demo prints its commands even without prices. */
-const LIVE_MS_MAX = 15_000;
-const POLL_MS = 100;
-/** The interval between requests. A token may send five requests a second. */
-const PRICE_POLL_MS = 500;
+/** The interval between requests. A token may send five requests a second, and each time the demo sends two. */
+const POLL_MS = 500;
 const ANSWER_MS_MAX = 2_000;
 
 /**
- * Runs a cluster on this machine until the user stops it, and then removes its processes and files.
+ * Runs a cluster on this machine until the user stops it, and then ends its processes and removes its files.
  * @throws Error with a message of one sentence when the cluster does not start
  */
 export async function runCluster(options: RunClusterOptions): Promise<void> {
-  const runDir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
-  const guard = new ProcessGuard(runDir);
-  const running = new RunningCluster(options, runDir, guard);
+  const folder = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
+  const guard = new ProcessGuard(folder);
   try {
-    await running.start();
-    await stopped(options.stopSignal);
+    const cluster = await prepareDemoCluster(join(folder, 'cluster'), options);
+    await serveCluster(cluster, options, guard);
   } catch (error) {
     if (!options.stopSignal.aborted) throw error;
   } finally {
-    await running.stop();
     await guard.close();
-    rmSync(runDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-class RunningCluster {
-  readonly #options: RunClusterOptions;
-  readonly #runDir: string;
-  readonly #guard: ProcessGuard;
-  readonly #nodes: KeptProcess[] = [];
-  readonly #nats: KeptProcess[] = [];
-  #publishers: KeptProcess | undefined;
-  #servers: NatsServers | undefined;
-  #watch: LeaderWatch | undefined;
-
-  constructor(options: RunClusterOptions, runDir: string, guard: ProcessGuard) {
-    this.#options = options;
-    this.#runDir = runDir;
-    this.#guard = guard;
-  }
-
-  async start(): Promise<void> {
-    const { dataDir, port } = this.#options;
-    const free = await freePorts(2 * DEMO_ROLES.length);
-    const servers = await this.#startNats();
-    const cluster = prepareDemoCluster({
-      dataDir,
-      runDir: this.#runDir,
-      ports: free.slice(0, DEMO_ROLES.length).map((one, index) => (port === 0 ? one : port + index)),
-      adminPorts: free.slice(DEMO_ROLES.length),
-      servers: servers.urls,
-      credentialsOf: (node) => servers.credentialsOf(node),
-    });
-    await this.#startNodes(cluster.nodes);
-    const watch = new LeaderWatch(cluster.nodes, this.#say);
-    this.#watch = watch;
-    await watch.start();
-    const publishersAt = cluster.nodes.find(({ role }) => role === 'edge')!;
-    await this.#startPublishers(publishersAt);
-    await untilPriced(publishersAt, cluster.token, this.#options.stopSignal);
-    this.#options.write(
-      renderClusterBanner({
-        ...cluster,
-        leader: watch.leader,
-        publishersAt,
-        pidOf: ({ number }) => this.#nodes[number - 1]!.pid,
-        natsPid: this.#nats[0]!.pid,
-        runDir: this.#runDir,
-      }),
-    );
-  }
-
-  /** Ends all started processes, in the reverse order of their start. */
-  async stop(): Promise<void> {
-    this.#watch?.stop();
-    await this.#publishers?.stop();
-    for (const group of [this.#nodes, this.#nats]) await Promise.all(group.map((process) => process.stop()));
-    await this.#servers?.stop();
-  }
-
-  async #startNats(): Promise<NatsServers> {
-    const { binary } = this.#options;
-    const servers = await startNatsServers({
-      binary,
-      count: NATS_SERVERS,
-      roles: DEMO_ROLES,
-      syncAlways: true,
-      detached: true,
-      folder: this.#runDir,
-      onSpawn: (server) => this.#guard.add(server),
-    });
-    this.#servers = servers;
-    for (const index of servers.urls.keys())
-      this.#nats.push(this.#process(`NATS server ${index + 1}`, () => servers.start(index)));
-    await startAll(this.#nats);
-    return servers;
-  }
-
-  async #startNodes(nodes: readonly DemoNode[]): Promise<void> {
-    for (const node of nodes)
-      this.#nodes.push(this.#process(`node ${node.number}`, () => this.#guard.add(spawnNode(node))));
-    await startAll(this.#nodes, (process, index) =>
-      untilReady(nodes[index]!, process, this.#options.stopSignal),
-    );
-  }
-
-  async #startPublishers({ url }: DemoNode): Promise<void> {
-    const { dataDir } = this.#options;
-    const options = { dataDir, url: url.replace(/^http/, 'ws') };
-    this.#publishers = this.#process('the simulated publishers', () => forkPublishers(options));
-    await startAll([this.#publishers]);
-  }
-
-  #process(name: string, spawn: KeptProcessOptions['spawn']): KeptProcess {
-    return new KeptProcess({ name, spawn, say: this.#say });
-  }
-
-  readonly #say = (line: string): void => {
-    this.#options.write(`${new Date().toISOString().slice(11, 19)}  ${line}`);
-  };
-}
-
-/** Starts processes. Once all processes are ready, a process that ends is restarted. */
-async function startAll(
-  processes: readonly KeptProcess[],
-  ready: (process: KeptProcess, index: number) => Promise<void> = async () => {},
+async function serveCluster(
+  cluster: DemoCluster,
+  { dataDir, write, stopSignal }: RunClusterOptions,
+  guard: ProcessGuard,
 ): Promise<void> {
-  await Promise.all(processes.map((process) => process.start()));
-  await Promise.all(processes.map(ready));
-  for (const process of processes) process.keep();
-}
-
-/**
- * Starts a node, which runs the same program as this process. A node logs to a file, because users read the log only after a
- * failure.
- */
-function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
-  const log = openSync(logFile, 'a', 0o600);
-  try {
-    return spawn(process.execPath, [MAIN, 'serve', '--simulated', '--config', configFile], {
-      stdio: ['ignore', log, log],
-    });
-  } finally {
-    closeSync(log);
-  }
-}
-
-/**
- * Waits until a node is ready.
- * @throws Error when the process ends or takes too long, or when the demo must end
- */
-async function untilReady(
-  { adminUrl, logFile }: DemoNode,
-  process: KeptProcess,
-  stopSignal: AbortSignal,
-): Promise<void> {
-  const endMs = performance.now() + START_MS_MAX;
-  while (!(await answers(adminUrl + ADMIN_PATHS.ready))) {
-    stopSignal.throwIfAborted();
-    if (!process.isUp) throw new Error(`${process.name} does not start: ${lastLine(logFile)}`);
-    if (performance.now() > endMs)
-      throw new Error(`${process.name} is not ready after ${START_MS_MAX / 1000} s: ${lastLine(logFile)}`);
-    await wait(POLL_MS);
-  }
-}
-
-/**
- * Waits for prices, because the printed commands should show prices immediately. If no prices arrive in time, the demo prints the
- * commands without them.
- */
-async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSignal): Promise<void> {
-  const endMs = performance.now() + LIVE_MS_MAX;
-  const headers = { Authorization: `Basic ${token}` };
-  while (!(await answers(`${url}${REST_PATHS.latest}?assets=BTCUSD`, headers, '"BTCUSD":'))) {
-    stopSignal.throwIfAborted();
-    if (performance.now() > endMs) return;
-    await wait(PRICE_POLL_MS);
-  }
-}
-
-async function answers(url: string, headers: Record<string, string> = {}, text = ''): Promise<boolean> {
-  try {
-    const answer = await boundedFetch({ url, headers, answerMsMax: ANSWER_MS_MAX });
-    return answer.status === 200 && (await answer.wholeText()).includes(text);
-  } catch {
-    return false;
-  }
-}
-
-function lastLine(file: string): string {
-  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  return text.trim().split('\n').at(-1) || 'it said nothing';
-}
-
-function stopped(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+  const { nodes, servers, publishersAt } = cluster;
+  const children = new Map([...servers, ...nodes].map((program) => [program, launch(program)]));
+  guard.guard([...children.values()]);
+  const say = (text: string) => write(`${new Date().toISOString().slice(11, 19)}  ${text}`);
+  const simulation = startSimulation({
+    dataDir,
+    urls: publishersAt.map(({ url }) => url.replace(/^http/, 'ws')),
+    onExit: () => stopSignal.aborted || say('the simulated publishers have ended'),
   });
+  try {
+    const leader = await untilServing(cluster, children, stopSignal);
+    write(renderClusterBanner({ ...cluster, leader, pidOf: (program) => children.get(program)?.pid }));
+    for (const [program, child] of children)
+      child.once('exit', (code, signal) => stopSignal.aborted || say(endText(program, signal ?? code)));
+    await stopped(stopSignal);
+  } finally {
+    await simulation.stop();
+    // The servers end last, because a node says to the other nodes that it ends.
+    for (const programs of [nodes, servers])
+      await Promise.all(programs.map((program) => endProcess(children.get(program)!)));
+  }
+}
+
+/** Starts a program, which writes its log to a file. A signal of this process's terminal, such as that of Ctrl-C, does not reach it. */
+function launch({ command: [file = '', ...args], logFile }: ClusterProgram): ChildProcess {
+  const log = openSync(logFile, 'a', 0o600);
+  const child = spawn(file, args, { stdio: ['ignore', log, log], detached: true });
+  // A program that could not be started counts as ended.
+  child.on('error', () => {});
+  closeSync(log);
+  return child;
+}
+
+/** Waits until all nodes run and prices arrive. @returns the number of the node that leads */
+async function untilServing(
+  { nodes, token }: DemoCluster,
+  children: Children,
+  signal: AbortSignal,
+): Promise<number> {
+  const endMs = performance.now() + START_MS_MAX;
+  while (performance.now() < endMs) {
+    const [ended] = [...children].find(([, child]) => hasEnded(child)) ?? [];
+    if (ended !== undefined) throw new Error(`${ended.name} does not start: ${lastLine(ended)}`);
+    const leader = await leaderWithPrices(nodes, token).catch(() => undefined);
+    if (leader !== undefined) return leader;
+    await wait(POLL_MS, undefined, { signal });
+  }
+  throw new Error(
+    `no prices after ${START_MS_MAX / 1000} s; the log of node 1 ends with: ${lastLine(nodes[0]!)}`,
+  );
+}
+
+/** Asks the last node for the leader. @returns `undefined` while a node, the leader or a price is missing */
+async function leaderWithPrices(nodes: DemoCluster['nodes'], token: string): Promise<number | undefined> {
+  const read = async (path: string) => {
+    const url = nodes.at(-1)!.url + path;
+    const headers = { Authorization: `Basic ${token}` };
+    return (await boundedFetch({ url, headers, answerMsMax: ANSWER_MS_MAX })).wholeText();
+  };
+  const { data } = JSON.parse(await read(REST_PATHS.nodes));
+  const hasPrice = (await read(`${REST_PATHS.latest}?assets=BTCUSD`)).includes('"BTCUSD":');
+  if (data.nodes.length < nodes.length || !hasPrice) return undefined;
+  return data.nodes.find(({ role }: { role: string }) => role === 'leader')?.node;
+}
+
+function lastLine({ logFile }: ClusterProgram): string {
+  return readFileSync(logFile, 'utf8').trim().split('\n').at(-1) || 'it said nothing';
+}
+
+function endText({ name, command }: ClusterProgram, how: string | number | null): string {
+  const words = command.map((word) =>
+    /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
+  );
+  return `${name} has ended (${how}). To start it again, in another terminal, where Ctrl-C ends it:\n\n  ${words.join(' ')}\n`;
+}
+
+/**
+ * The guard's script. Each line of input contains the IDs of all running processes. At the end of the input, the script kills these
+ * processes. It waits a second before it removes the folder, because a killed process may still be writing.
+ */
+const GUARD =
+  'while read -r line; do pids=$line; done; [ -z "$pids" ] || { kill -9 $pids; sleep 1; }; rm -rf -- "$1"';
+
+/**
+ * Shell that ends the processes of the demo and removes their folder when the demo ends, even after `kill -9` of the demo: then the
+ * shell's input closes.
+ */
+class ProcessGuard {
+  readonly #shell;
+
+  constructor(folder: string) {
+    const args = ['-c', GUARD, 'guard', folder];
+    this.#shell = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+    this.#shell.stdin.on('error', () => {});
+  }
+
+  /** Guards each process until it ends. The system may give its ID to another process afterwards. */
+  guard(processes: readonly ChildProcess[]): void {
+    const tell = () => {
+      const pids = processes.filter((child) => !hasEnded(child)).map(({ pid }) => pid);
+      if (this.#shell.stdin.writable) this.#shell.stdin.write(`${pids.join(' ')}\n`);
+    };
+    for (const child of processes) child.once('exit', tell);
+    tell();
+  }
+
+  async close(): Promise<void> {
+    this.#shell.stdin.end();
+    if (!hasEnded(this.#shell)) await once(this.#shell, 'exit');
+  }
 }

@@ -27,7 +27,6 @@ export interface MarketSecrets {
 
 const FILE_NAME = 'demo-secrets.json';
 const MARKET_FILE_NAME = 'demo-markets.json';
-const STREAM_KEY_NAME = 'demo-stream.hex';
 const PUBLISHERS_PER_TYPE = 3;
 const TOKEN_BYTES = 32;
 const KEY_BYTES = 32;
@@ -62,20 +61,6 @@ function writeIfAbsent(file: string, secrets: object): boolean {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return false;
   }
-}
-
-/**
- * Makes the key of a cluster's streaming payloads in `dataDir`, unless the key exists.
- * @returns the path of the file, and the key in hex
- */
-export function ensureStreamKey(dataDir: string): { file: string; hex: string } {
-  const file = join(dataDir, STREAM_KEY_NAME);
-  try {
-    writeFileSync(file, `${freshKey()}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return { file, hex: readFileSync(file, 'utf8').trim() };
 }
 
 /**

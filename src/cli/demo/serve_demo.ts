@@ -45,10 +45,10 @@ export async function serveDemo({ data, port, adminPort, live }: DemoOptions, lo
   const url = `ws://127.0.0.1:${service.port}`;
   const { stderr } = process;
   const publisher =
-    markets && (await startLivePublisher({ file: markets.file, url, secrets: demo.markets!, stderr }));
+    markets && startLivePublisher({ file: markets.file, url, secrets: demo.markets!, stderr });
   const simulation = startSimulation({
     dataDir: data,
-    url,
+    urls: [url],
     except: markets?.symbols ?? [],
     onExit: (code) => logger.error({ code }, 'the simulated publishers have ended'),
   });

@@ -14,14 +14,14 @@ import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createAssetWalk, type PriceWalk } from './walk.js';
 
 /**
- * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL [SYMBOL…]`. Each publisher is an ordinary client with
+ * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL[,URL…] [SYMBOL…]`. Each publisher is an ordinary client with
  * its own key and connection. The publishers skip the EVM assets with the named symbols. The process ends when its parent ends, or
  * on SIGTERM or SIGINT.
  */
-function main([dataDir, url, ...except]: string[]): void {
-  if (dataDir === undefined || url === undefined)
-    throw new TypeError('usage: publishers.js DATA_DIR URL [SYMBOL…]');
-  const simulation = new Simulation(readDemoSecrets(dataDir), url, except, systemClock());
+function main([dataDir, urls, ...except]: string[]): void {
+  if (dataDir === undefined || urls === undefined)
+    throw new TypeError('usage: publishers.js DATA_DIR URL[,URL…] [SYMBOL…]');
+  const simulation = new Simulation(readDemoSecrets(dataDir), urls.split(','), except, systemClock());
   const stop = () => {
     simulation.stop();
     if (process.connected) process.disconnect();
@@ -69,7 +69,7 @@ class Simulation {
   readonly #publishers: SimulatedPublisher[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(secrets: DemoSecrets, url: string, except: readonly string[], clock: Clock) {
+  constructor(secrets: DemoSecrets, urls: readonly string[], except: readonly string[], clock: Clock) {
     this.#clock = clock;
     for (const signatureType of SIGNATURE_TYPES) {
       const assets = DEMO_CATALOGUE.filter(
@@ -82,7 +82,7 @@ class Simulation {
         const secretKey = parseSecretKey(key)!;
         const publisher = {
           connection: new Publisher({
-            url,
+            url: urls[i % urls.length]!,
             token: secrets.publisherToken,
             signatureType,
             openSocket: NODE.openSocket,

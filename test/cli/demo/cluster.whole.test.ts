@@ -1,21 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
+import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { launchBrowser, needsBrowser } from '../../browser/browser.js';
 import { untilText, withTab } from '../../browser/live_page.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
 import { ROOT } from '../../pages.js';
 import { runShell } from '../../run_shell.js';
-
-/**
- * The time in which a page on a busy machine asks for the nodes. The next constant is the largest number of kills until the page has
- * seen a change.
- */
-const CHANGE_MS = 30_000;
-const TRIES_MAX = 3;
 
 const MAIN = join(ROOT, 'dist/src/cli/main.js');
 
@@ -24,9 +19,9 @@ interface Demo {
   readonly out: () => string;
 }
 
-function startDemo(t: Test, env: NodeJS.ProcessEnv = {}): Demo {
+function startDemo(t: Test, env: NodeJS.ProcessEnv = {}, port = 0): Demo {
   const { NODE_OPTIONS: _, NODE_V8_COVERAGE: __, ...inherited } = process.env;
-  const child = spawn(process.execPath, [MAIN, 'demo-cluster', '--data', 'data', '--port', '0'], {
+  const child = spawn(process.execPath, [MAIN, 'demo-cluster', '--data', 'data', '--port', String(port)], {
     cwd: t.testdir({}),
     env: { ...inherited, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,6 +34,14 @@ function startDemo(t: Test, env: NodeJS.ProcessEnv = {}): Demo {
     await once(child, 'exit');
   });
   return { child, out: () => text };
+}
+
+/** Returns the text that the demo prints when it is ready. */
+function bannerOf({ child, out }: Demo): Promise<string> {
+  return eventually(() => {
+    if (child.exitCode !== null) throw new Error(out());
+    return / # NATS server 3\n/.test(out()) && out();
+  });
 }
 
 /** Returns the children of a process. */
@@ -85,15 +88,12 @@ async function signedNs(url: string, token: string): Promise<bigint | undefined>
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-/**
- * Returns the leading node; `undefined` while the edge refuses the request or knows no leader. Stays below the request limit of a
- * token.
- */
-async function leadingNode(url: string, token: string): Promise<string | undefined> {
+/** Returns the roles of the nodes, by number. Stays below the request limit of a token. */
+async function rolesOf(url: string, token: string): Promise<Map<number, string>> {
   await new Promise((resolve) => setTimeout(resolve, 500));
   const response = await fetch(`${url}/v1/nodes`, { headers: { Authorization: `Basic ${token}` } });
   const { data } = (await response.json()) as { data?: { nodes: { node: number; role: string }[] } };
-  return data?.nodes.find(({ role }) => role === 'leader')?.node.toString();
+  return new Map(data?.nodes.map(({ node, role }) => [node, role]));
 }
 
 /** Waits for a price that was signed after `afterNs`. Stays below the request limit of a token. */
@@ -106,81 +106,65 @@ async function untilSigned(url: string, token: string, afterNs: bigint): Promise
 }
 
 test('the demo of a cluster goes on without its leader', needsNatsServer(), async (t) => {
-  const { child, out } = startDemo(t);
-  const banner = await eventually(() => {
-    if (child.exitCode !== null) throw new Error(out());
-    return / # a NATS server\n/.test(out()) && out();
-  });
+  const demo = startDemo(t);
+  const { child, out } = demo;
+  const banner = await bannerOf(demo);
   const token = /^ {2}token +(\S+)$/m.exec(banner)![1]!;
-  const edges = [...banner.matchAll(/^ {2}node \d +edge +(\S+)/gm)].map(([, url = '']) => url);
-  t.equal(edges.length, 2);
+  const urls = [...banner.matchAll(/^ {2}node \d +\w+ +(\S+)/gm)].map(([, url = '']) => url);
+  t.equal(urls.length, 4);
+  const edges = urls.slice(2);
   for (const edge of edges) t.ok((await untilSigned(edge, token, 0n)) > 0n);
+  const children = childrenOf(child.pid!);
+  t.equal(children.length, 9, 'three NATS servers, four nodes, the publishers, the guard');
 
-  const killLines = new Map(
-    [...banner.matchAll(/(kill -9 \d+) {3}# the (?:leader|standby), node (\d)/g)].map(([, line, node]) => [
-      node!,
-      line!,
-    ]),
-  );
-  let leader = '';
-  const kill = async () => {
+  const killOf = (process: string) => new RegExp(`kill -9 \\d+(?= {3}# .*${process}$)`, 'm').exec(banner)![0];
+  const killed = async (process: string) => {
     const nowNs = BigInt(Date.now()) * 1_000_000n;
-    // Retries, because on a busy machine the leader may have changed after the banner or the edge named it.
-    for (;;) {
-      leader = await eventually(() => leadingNode(edges[0]!, token));
-      const next = leader === '1' ? '2' : '1';
-      const place = out().length;
-      // A node that was started again has another process.
-      const again = out().lastIndexOf(`node ${leader} was started again: `);
-      await runShell(again < 0 ? killLines.get(leader)! : /kill -9 \d+/.exec(out().slice(again))![0]);
-      const isSaid = (line: string) => out().includes(line, place);
-      await eventually(() => isSaid(`node ${leader} has ended (SIGKILL); it starts again in 5 s`));
-      const restarted = `node ${leader} was started again: `;
-      const outcome = await eventually(() => {
-        if (isSaid(`node ${next} leads, node ${leader} did before`)) return 'changed';
-        return isSaid(restarted) && 'restarted';
-      });
-      if (outcome === 'changed') break;
-    }
-    for (const edge of edges) t.ok((await untilSigned(edge, token, nowNs)) > nowNs, 'prices go on');
+    await runShell(killOf(process));
+    await eventually(() => out().includes(`${process} has ended (SIGKILL). To start it again`));
+    for (const edge of edges)
+      if (process !== `node ${urls.indexOf(edge) + 1}`)
+        t.ok((await untilSigned(edge, token, nowNs)) > nowNs, `prices go on without ${process}`);
   };
+  const leading = async (url: string) => {
+    const roles = await rolesOf(url, token);
+    return [1, 2].find((node) => roles.get(node) === 'leader');
+  };
+  const leader = await eventually(() => leading(edges[0]!));
   if (needsBrowser().skip === false) {
     const link = banner.match(/^ {2}(http\S+#token=\S+)$/gm)![1]!.trim();
     await withTab(t, { browser: await launchBrowser(t), url: link }, async (page) => {
       await untilText(page, '#nodes', /Node 4 serves this page. Node [12] makes the prices/);
       await untilText(page, '#verdict', 'verified');
-      await kill();
-      // On a busy machine the first leader may lead again before the page asks for the nodes. Then the page never saw a change.
-      const change = /Node [12] makes the prices since .*; before, node [12] did/;
-      for (let tries = 0; tries < TRIES_MAX; tries++) {
-        const isSeen = await untilText(page, '#nodes', change, CHANGE_MS).catch(() => undefined);
-        if (isSeen !== undefined) break;
-        await kill();
-      }
-      await untilText(page, '#nodes', change);
+      await killed(`node ${leader}`);
+      await untilText(page, '#nodes', /Node [12] makes the prices since .*; before, node [12] did/);
       await untilText(page, '#verdict', 'verified');
     });
-  } else await kill();
-  await eventually(() => out().includes(`node ${leader} was started again: kill -9 `));
+  } else await killed(`node ${leader}`);
+  t.equal(await eventually(() => leading(edges[0]!)), 3 - leader, 'the standby leads');
 
-  const children = childrenOf(child.pid!);
-  t.equal(children.length, 9, 'three NATS servers, four nodes, the publishers, the guard');
+  const [, command = ''] = new RegExp(`node ${leader} has ended .*\\n\\n {2}(.*)\\n`).exec(out())!;
+  const again = spawn('bash', ['-c', `exec ${command}`], { stdio: 'ignore' });
+  t.teardown(() => again.kill('SIGKILL'));
+  await eventually(async () => (await rolesOf(edges[0]!, token)).get(leader) === 'standby');
+  await killed('NATS server 2');
+  await killed('node 3');
+
   child.kill('SIGINT');
   await once(child, 'exit');
   t.equal(child.exitCode, 0, 'exit status');
   t.ok(children.every(isGone), 'nothing is left behind');
+  for (const url of urls.filter((_, index) => index + 1 !== leader))
+    await t.rejects(fetch(url), 'no port is open');
 });
 
 test('nothing is left running of a demo that is killed', needsNatsServer(), async (t) => {
-  const { child, out } = startDemo(t);
-  const { pid = 0 } = child;
-  const banner = await eventually(() => {
-    if (child.exitCode !== null) throw new Error(out());
-    return / # a NATS server\n/.test(out()) && out();
-  });
+  const demo = startDemo(t);
+  const { child } = demo;
+  const banner = await bannerOf(demo);
   const [folder = ''] = /\/\S*\/tickseal-cluster-\w+/.exec(banner)!;
   t.ok(existsSync(folder));
-  const children = childrenOf(pid);
+  const children = childrenOf(child.pid!);
   t.equal(children.length, 9);
   t.teardown(() => {
     for (const one of children) if (!hasEnded(one)) process.kill(one, 'SIGKILL');
@@ -188,6 +172,22 @@ test('nothing is left running of a demo that is killed', needsNatsServer(), asyn
   child.kill('SIGKILL');
   await eventually(() => children.every(hasEnded));
   await eventually(() => !existsSync(folder));
+});
+
+test('a port in use is said, and nothing is left running', needsNatsServer(), async (t) => {
+  const [port] = await freePorts(1, [0, 1, 2, 3]);
+  const other = createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  t.teardown(() => other.close());
+  const { child, out } = startDemo(t, {}, port);
+  const children = await eventually(() => {
+    const pids = childrenOf(child.pid!);
+    return pids.length === 9 && pids;
+  });
+  await once(child, 'close');
+  t.equal(child.exitCode, 1);
+  t.match(out(), new RegExp(`^node \\d does not start: .*${port}.* in use`, 'm'));
+  t.ok(children.every(isGone));
 });
 
 test('without a nats-server it says where there is one', async (t) => {

@@ -31,7 +31,7 @@ test('simulated publishers sign for real, say that they are simulated, and end w
   });
   const simulation = startSimulation({
     dataDir,
-    url: server.url,
+    urls: [server.url],
     onExit: () => t.fail('it ended by itself'),
   });
   await published;
@@ -66,7 +66,7 @@ test('a simulation that fails says so', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tickseal-simulation-'));
   t.teardown(() => rmSync(dataDir, { recursive: true }));
   const code = await new Promise<number | null>((resolve) => {
-    startSimulation({ dataDir, url: 'ws://127.0.0.1:1', onExit: resolve });
+    startSimulation({ dataDir, urls: ['ws://127.0.0.1:1'], onExit: resolve });
   });
   t.equal(code, 1, 'there are no secrets');
 });

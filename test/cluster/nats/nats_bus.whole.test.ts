@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { NATS_SERVER_VERSION } from '../../../src/cli/demo/nats_servers.js';
+import { NATS_SERVER_VERSION } from '../../../src/cli/demo/find_nats_server.js';
 import { LOG_START, type LogPosition, type LogRecord, WrongEnd } from '../../../src/cluster/bus.js';
 import { openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import { versionProblem } from '../../../src/cluster/nats/nats_version.js';

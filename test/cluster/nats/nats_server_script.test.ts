@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { findNatsServer, NATS_SERVER_VERSION } from '../../../src/cli/demo/nats_servers.js';
+import { findNatsServer, NATS_SERVER_VERSION } from '../../../src/cli/demo/find_nats_server.js';
 import { ROOT } from '../../pages.js';
 
 const SCRIPT = join(ROOT, 'scripts/nats_server.sh');

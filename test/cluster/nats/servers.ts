@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
 import {
-  findNatsServer,
   type NatsServers,
   type NatsServersOptions,
   startNatsServers,
-} from '../../../src/cli/demo/nats_servers.js';
+} from '../../../scripts/load/nats_servers.js';
+import { findNatsServer } from '../../../src/cli/demo/find_nats_server.js';
 import { type NatsBus, openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import type { NatsOptions } from '../../../src/cluster/nats/nats_options.js';
 

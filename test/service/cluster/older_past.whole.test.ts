@@ -4,7 +4,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { freePorts } from '../../../src/cli/demo/nats_servers.js';
+import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { encodeNodeReport } from '../../../src/cluster/node_report.js';
 import { encodeQuestion } from '../../../src/past/question_bytes.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually, pause } from '../../../scripts/load/wait.js';
-import { freePorts } from '../../../src/cli/demo/nats_servers.js';
+import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { ServedLog } from '../../../src/client/verify/served_log.js';
 import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
 import { GrowingTree } from '../../../src/tlog/growing_tree.js';

@@ -4,7 +4,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { freePorts } from '../../../src/cli/demo/nats_servers.js';
+import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { parsePolicy } from '../../../src/tlog/log_policy.js';
 import { natsServers, needsNatsServer } from '../../cluster/nats/servers.js';
 import { emptyFolder } from '../../witness/small_witness.js';

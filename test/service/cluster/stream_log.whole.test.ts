@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { freePorts } from '../../../src/cli/demo/nats_servers.js';
+import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { registerLog } from '../../../src/cli/log_command.js';
 import { registerVerify } from '../../../src/cli/verify_command.js';
 import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';

@@ -1,19 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePorts } from '../../src/cli/demo/free_ports.js';
 import {
   type NatsStaff,
   type NatsUser,
   natsAccounts,
   natsUserName,
-} from '../../cluster/nats/nats_accounts.js';
-
-/** The version of nats-server that `scripts/nats_server.sh` fetches. */
-export const NATS_SERVER_VERSION = '2.15.1';
+} from '../../src/cluster/nats/nats_accounts.js';
 
 export interface NatsServersOptions {
   readonly binary: string;
@@ -28,12 +26,6 @@ export interface NatsServersOptions {
   readonly staff?: NatsStaff;
   /** True when a server writes each record to disk before it acknowledges the record, as in scripts/deploy/nats.conf. */
   readonly syncAlways?: boolean | ((server: number) => boolean);
-  /** True when a signal to this process's group, such as the signal of Ctrl-C, must not reach the servers. */
-  readonly detached?: boolean;
-  /** The folder that contains the servers' storage. Default: the system's folder for temporary files. */
-  readonly folder?: string;
-  /** Called with each process immediately after its start, before the process accepts connections. */
-  readonly onSpawn?: (server: ChildProcess) => void;
   /**
    * Returns a command that starts the server. The server's own command follows as its arguments. The server must stay the direct
    * child process.
@@ -47,16 +39,6 @@ export interface NatsServersOptions {
    * each other's ports.
    */
   readonly routePort?: (from: number, to: number, port: number) => Promise<number>;
-}
-
-/**
- * Returns the path of the server program: the program that `TICKSEAL_NATS_SERVER` names, or the program that
- * `scripts/nats_server.sh` has fetched. Returns `undefined` when the file does not exist.
- */
-export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
-  const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  const binary = env['TICKSEAL_NATS_SERVER'] || join(cache, 'tickseal', `nats-server-${NATS_SERVER_VERSION}`);
-  return existsSync(binary) ? binary : undefined;
 }
 
 /** The number of attempts. An attempt fails when another program takes a free port before the server listens on that port. */
@@ -107,7 +89,7 @@ export class NatsServers {
     this.#users = (options.roles ?? []).map((role, index) => {
       return { node: index + 1, role, login: { password: randomBytes(16).toString('hex') } };
     });
-    this.#dir = mkdtempSync(join(options.folder ?? tmpdir(), 'tickseal-nats-'));
+    this.#dir = mkdtempSync(join(tmpdir(), 'tickseal-nats-'));
     this.#ports = ports.slice(0, options.count);
     this.#routePorts = ports.slice(options.count);
     this.urls = this.#ports.map((port) => `nats://127.0.0.1:${port}`);
@@ -143,16 +125,15 @@ export class NatsServers {
   async start(index: number): Promise<ChildProcess> {
     const running = this.#running(index);
     if (running !== undefined) return running;
-    const { binary, wrapper, detached = false, onSpawn } = this.#options;
+    const { binary, wrapper } = this.#options;
     const [command, ...args] = [
       ...(wrapper?.(index, this.storage(index)) ?? []),
       binary,
       '-c',
       this.#configFile(index),
     ];
-    const child = spawn(command!, args, { stdio: 'ignore', detached });
+    const child = spawn(command!, args, { stdio: 'ignore' });
     this.#children[index] = child;
-    onSpawn?.(child);
     child.once('error', () => {});
     const endMs = performance.now() + START_MS_MAX;
     while (!(await accepts(this.#ports[index]!))) {
@@ -241,39 +222,5 @@ function accepts(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
     socket.once('close', () => resolve(false));
-  });
-}
-
-/**
- * The range of ports. Systems use higher ports for outgoing connections, so no outgoing connection takes one of these ports before
- * the server listens.
- */
-const [PORT_MIN, PORT_MAX] = [20_000, 32_000];
-
-/**
- * Returns ports of 127.0.0.1 that were free at the time of the call.
- * @param offsets the distances from each port to further ports that must also be free
- */
-export async function freePorts(count: number, offsets: readonly number[] = [0]): Promise<number[]> {
-  const max = PORT_MAX - Math.max(...offsets);
-  const ports = new Set<number>();
-  const taken = new Set<number>();
-  for (let tries = 0; ports.size < count; tries++) {
-    if (tries === PORT_MAX) throw new Error(`no ${count} free ports between ${PORT_MIN} and ${max}`);
-    const port = randomInt(PORT_MIN, max);
-    const all = offsets.map((offset) => port + offset);
-    if (all.some((one) => taken.has(one))) continue;
-    if (!(await Promise.all(all.map(isFree))).every(Boolean)) continue;
-    ports.add(port);
-    for (const one of all) taken.add(one);
-  }
-  return [...ports];
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const listener = createServer();
-    listener.once('error', () => resolve(false));
-    listener.listen(port, '127.0.0.1', () => listener.close(() => resolve(true)));
   });
 }
