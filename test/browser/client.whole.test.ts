@@ -50,16 +50,19 @@ test('streams in a page', needsBrowser(), async (t) => {
   });
 
   await t.test('prices of another key are errors', async (t) => {
-    const error = await runInPage(
-      page,
-      `${OPEN}
+    const errorWith = (more: object) =>
+      runInPage(
+        page,
+        `${OPEN}
       const next = client.stream(['BTCUSD'], { channel: '10ms' }).next();
       const error = await new Promise((resolve) => client.on('error', resolve));
       await client.close();
-      return { name: error.name, symbols: error.symbols, done: (await next).done };`,
-      { ...options, signers: [`0x${'1'.repeat(40)}`] },
-    );
-    t.same(error, { name: 'UnverifiedError', symbols: ['BTCUSD'], done: true });
+      return { name: error.name, symbols: error.symbols, signer: error.signer, done: (await next).done };`,
+        { ...options, ...more, signers: [`0x${'1'.repeat(40)}`] },
+      );
+    t.match(await errorWith({}), { name: 'UnsignedMappingError', signer: SIGNER, done: true });
+    const pinned = { ids: { BTCUSD: 1 } };
+    t.match(await errorWith(pinned), { name: 'UnverifiedError', symbols: ['BTCUSD'], done: true });
   });
 
   await t.test('aggregates are verified, and a page cannot publish', async (t) => {

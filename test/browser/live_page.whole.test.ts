@@ -72,6 +72,10 @@ test('the live page', needsBrowser(), async (t) => {
       const text = await untilText(page, '#notice', 'not pinned');
       t.match(text, service.evmAddress);
       t.same((await untilSealed(page, 'not pinned'))['BTCUSD']?.price, '—');
+      await page.click('#notice button');
+      t.match((await untilSealed(page, 'verified'))['BTCUSD']?.price, /^9/);
+      await untilText(page, '#signer-chip', 'pinned by you');
+      t.notOk(await page.isVisible('#notice'));
     });
   });
 

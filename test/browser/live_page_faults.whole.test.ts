@@ -259,6 +259,29 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
     });
   });
 
+  await t.test('a list whose IDs nobody has signed gives no price', async (t) => {
+    published = ASSETS.map(({ symbol }) => symbol);
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilSealed(page, 'verified');
+      let isSwapping = true;
+      await page.route('**/v1/taxonomy', async (route) => {
+        const answer = await (await route.fetch()).json();
+        const [one, other] = answer.data.assets;
+        if (isSwapping) [one.asset_id, other.asset_id] = [other.asset_id, one.asset_id];
+        await route.fulfill({ json: answer });
+      });
+      await page.reload();
+      const rows = await untilSealed(page, 'unsigned mapping');
+      t.same(Object.keys(rows).sort(), ASSETS.map(({ symbol }) => symbol).sort());
+      t.same(new Set(Object.values(rows).map(({ price }) => price)), new Set(['—']));
+      await untilText(page, '#notice', 'has not signed which asset each price belongs to');
+      await untilText(page, '#verdict', 'unsigned mapping');
+      isSwapping = false;
+      t.equal((await untilSealed(page, 'verified'))['BTCUSD']?.price, '100.000');
+      t.notOk(await page.isVisible('#notice'));
+    });
+  });
+
   await t.test('another key of the service is not pinned until the reader says so', async (t) => {
     published = ASSETS.map(({ symbol }) => symbol);
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {

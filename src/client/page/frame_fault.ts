@@ -1,7 +1,8 @@
-import { type TicksealError, UnsignedMappingError } from '../connect/errors.js';
+import type { EquivocationError, UnsignedMappingError } from '../connect/errors.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Fault } from './board.js';
 import { clockText } from './price_text.js';
+import { EVIDENCE_NAME } from './saved_files.js';
 
 /** A banner with a message and an action for the reader. */
 export interface Notice {
@@ -25,11 +26,10 @@ export function faultOf({ checks, signer }: FailedReport, namedSigner: string): 
 }
 
 /**
- * Returns the meaning of a list of assets that no pinned key has signed; `undefined` for an error of another kind.
+ * Returns the meaning of a list of assets that no pinned key has signed.
  * @param namedSigner the key that the taxonomy names for streams
  */
-export function mappingFault(error: TicksealError, namedSigner: string): Fault | undefined {
-  if (!(error instanceof UnsignedMappingError)) return undefined;
+export function mappingFault(error: UnsignedMappingError, namedSigner: string): Fault {
   const { signer } = error;
   if (signer?.toLowerCase() === namedSigner.toLowerCase())
     return { seal: 'not pinned', reason: `${signer} signs, which is not the pinned key` };
@@ -56,12 +56,16 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
   return { tone: 'bad', text: `${text} ${reason}.` };
 }
 
-/** Makes the notice of a key that has signed two values for one time. @param save saves the evidence */
-export function equivocationNotice(statement: string, save: () => void): Notice {
+/** Makes the notice of a key that has signed two values for one time. @param save saves the evidence as a file */
+export function equivocationNotice(
+  { message, url, evidence }: EquivocationError,
+  save: (name: string, text: string) => void,
+): Notice {
+  const statement = message.slice(url.length + 2);
   return {
     tone: 'bad',
     text: `Do not trust these prices: ${statement}. Anybody can check the evidence with tickseal log verify.`,
-    action: { name: 'Save the evidence', run: save },
+    action: { name: 'Save the evidence', run: () => save(EVIDENCE_NAME, evidence) },
   };
 }
 

@@ -4,6 +4,7 @@ import {
   RefusedError,
   type TicksealError,
   UnknownAssetError,
+  UnsignedMappingError,
   UnverifiedError,
 } from '../connect/errors.js';
 import { BROWSER } from '../connect/platform.js';
@@ -31,7 +32,6 @@ import { pause } from './pause.js';
 import type { PinnedSigners } from './pins.js';
 import { plainReason, reasonText } from './plain_reason.js';
 import { saveFile } from './save_button.js';
-import { EVIDENCE_NAME } from './saved_files.js';
 import { simulationText } from './simulation_text.js';
 import type { StateBar } from './state_bar.js';
 
@@ -78,8 +78,8 @@ export class LivePrices {
   #refusal: string | undefined;
   /** The proof that a key has signed two values for one time. */
   #equivocation: EquivocationError | undefined;
-  /** The reason why the newest list of assets is not accepted. */
-  #unmapped: Fault | undefined;
+  /** The refusal of the newest list of assets; `undefined` after an accepted list. */
+  #unmapped: UnsignedMappingError | undefined;
   /** The reason why no prices arrive. */
   #trouble: string | undefined;
 
@@ -130,7 +130,7 @@ export class LivePrices {
       } catch (error) {
         if (error instanceof RefusedError && error.status === UNAUTHORIZED) throw error;
         this.#explain(error as TicksealError);
-        if (this.#unmapped !== undefined) this.#fault(this.#unmapped);
+        if (this.#unmapped !== undefined) this.#fault(mappingFault(this.#unmapped, this.#keys.ofStreams));
       }
       await pause(REOPEN_MS);
     }
@@ -197,7 +197,7 @@ export class LivePrices {
 
   #useTaxonomy(taxonomy: Taxonomy): void {
     const { assets, signers, oracleId } = taxonomy;
-    const { pins, states, onAssets } = this.#options;
+    const { pins, states } = this.#options;
     this.#keys.signers = signers;
     this.#oracleId = oracleId;
     // The key of streams is pinned first, because the pin of the EVM key counts for streams until they have their own pin.
@@ -211,10 +211,27 @@ export class LivePrices {
     this.#trouble = undefined;
     this.#unmapped = undefined;
     this.#showNotice();
+    this.#setAssets(assets);
+  }
+
+  #setAssets(assets: readonly TaxonomyAsset[]): void {
     if (JSON.stringify(this.board.assets) === JSON.stringify(assets)) return;
     this.board.setAssets(assets);
     this.#newestPayload = undefined;
-    onAssets();
+    this.#options.onAssets();
+  }
+
+  /** Refuses a list of assets. While the page shows no accepted list, the rows of this list say why they have no values. */
+  async #refuseList(error: UnsignedMappingError): Promise<void> {
+    this.#unmapped = error;
+    await this.#keys.read(this.client);
+    if (this.#unmapped === undefined) return;
+    if (this.board.assets.length === 0 || this.board.fault !== undefined) {
+      this.board.blank(mappingFault(this.#unmapped, this.#keys.ofStreams));
+      this.#setAssets(this.#keys.assets);
+      this.#options.onChange();
+    }
+    this.#showNotice();
   }
 
   #take(report: PayloadReport, hex: string): void {
@@ -248,27 +265,22 @@ export class LivePrices {
   #explain(error: TicksealError): void {
     // The events `report` and `taxonomy` cover these two errors.
     if (error instanceof UnverifiedError || error instanceof UnknownAssetError) return;
-    const unmapped = mappingFault(error, this.#keys.ofStreams);
-    if (unmapped !== undefined) void this.#keys.read(this.client);
-    this.#unmapped = unmapped ?? this.#unmapped;
-    if (error instanceof EquivocationError) this.#equivocation ??= error;
+    if (error instanceof UnsignedMappingError) void this.#refuseList(error);
+    else if (error instanceof EquivocationError) this.#equivocation ??= error;
     else if (error instanceof ProtocolError) this.#refusal = error.message.slice(error.url.length + 2);
     // A single failed request is not reported while frames arrive.
-    else if (unmapped === undefined && connectionState(this.connection, 1, performance.now()).tone !== 'good')
+    else if (connectionState(this.connection, 1, performance.now()).tone !== 'good')
       this.#trouble = reasonText(error);
     this.#showNotice();
   }
 
   #showNotice(): void {
     const { states } = this.#options;
-    const fault = this.board.fault ?? this.#unmapped;
     const key = this.#keys.ofStreams;
+    const fault = this.board.fault ?? (this.#unmapped && mappingFault(this.#unmapped, key));
     const equivocation = this.#equivocation;
-    if (equivocation !== undefined) {
-      const statement = equivocation.message.slice(equivocation.url.length + 2);
-      const save = () => saveFile(EVIDENCE_NAME, equivocation.evidence);
-      states.showNotice(equivocationNotice(statement, save));
-    } else if (fault !== undefined) states.showNotice(noticeOf(fault, key, () => this.#pin(key)));
+    if (equivocation !== undefined) states.showNotice(equivocationNotice(equivocation, saveFile));
+    else if (fault !== undefined) states.showNotice(noticeOf(fault, key, () => this.#pin(key)));
     else if (!this.connection.isOnline) states.showNotice(offlineNotice(this.board.asOfMs));
     else if (this.#trouble !== undefined)
       states.showNotice(troubleNotice(`does not answer: ${this.#trouble}`));

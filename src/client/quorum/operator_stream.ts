@@ -107,9 +107,9 @@ export class OperatorStream {
       client.on('state', ({ url, state, reason }) => {
         if (state === 'open') this.#down.delete(url);
         else if (state !== 'stale') {
-          const isUnmapped = reason === this.#unmapped?.message;
-          const verdict = state === 'down' ? 'down' : isUnmapped ? 'unverified' : 'refused';
-          this.#down.set(url, { verdict, reason });
+          const unmapped = reason === this.#unmapped?.message ? this.#unmapped : undefined;
+          const verdict = state === 'down' ? 'down' : 'refused';
+          this.#down.set(url, unmapped ? faultOfMapping(unmapped) : { verdict, reason });
         }
       }),
     ];
@@ -125,13 +125,18 @@ export class OperatorStream {
       blame(error.symbols.length === 0 ? symbols : error.symbols, faultOf(error));
     } else if (error instanceof UnsignedMappingError) {
       this.#unmapped = error;
-      blame(symbols, { verdict: 'unverified', reason: error.message });
+      blame(symbols, faultOfMapping(error));
     } else if (error instanceof UnknownAssetError) {
       blame(error.symbols, { verdict: 'unknown asset', reason: 'none of its services has the symbol' });
       for (const symbol of error.symbols) if (symbols.has(symbol)) this.#missing.add(symbol);
       this.#events.onMissing();
     }
   }
+}
+
+/** Returns the fault of a list of IDs. The address is left out, because the operator's name stands beside the reason. */
+function faultOfMapping({ message, url }: UnsignedMappingError): OperatorFault {
+  return { verdict: 'unverified', reason: message.slice(url.length + 2) };
 }
 
 /** Returns the fault of prices that failed a check. */
