@@ -28,6 +28,7 @@ import {
 } from './client_command.js';
 import { resolveAssets } from './named_assets.js';
 import { subscribeQuorum } from './quorum_subscription.js';
+import { RaisedTaxonomy } from './raised_taxonomy.js';
 import { LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
 
 interface SubscribeOptions {
@@ -141,19 +142,14 @@ async function subscribe(
   const coverage = new Coverage(BigInt(intervalMs) * NS_PER_MS, (fromNs, toNs) =>
     warn(shown`gap: prices from ${instantText(fromNs)} to ${instantText(toNs)} may be missing`),
   );
-  const subscriber = new Subscriber({
-    url: options.url,
-    token: options.token,
-    channel: options.channel,
-    messageType: options.messageType,
-    addtlAttrs: options.attrs?.split(','),
-    openSocket: NODE.openSocket,
-    onFrame(frame) {
-      if (options.count !== undefined && frames >= options.count) return;
+  const received = new RaisedTaxonomy(resolved, {
+    read: () => resolveAssets(assets, options),
+    onFrame(frame, taxonomyId) {
+      if (isClosing || (options.count !== undefined && frames >= options.count)) return;
       frames += 1;
       const timeNs = timeOf(frame);
       if (timeNs !== undefined) coverage.seen(0, timeNs);
-      const report = printFrame(frame, options, resolved.taxonomyId, out);
+      const report = printFrame(frame, options, taxonomyId, out);
       if (options.decode && report === undefined) {
         if (exitCode !== 1) warn(shown`frames come without a signature to check`);
         exitCode = 1;
@@ -165,6 +161,24 @@ async function subscribe(
       }
       if (frames === options.count) end();
     },
+    async move(former, present) {
+      await subscriber.unsubscribe(former);
+      const result = await subscriber.subscribe(present);
+      if (result.ok || isClosing) return;
+      fail(reasonText(result.error));
+      end();
+    },
+    onRead: warn,
+    onDropped: () => coverage.lost(0),
+  });
+  const subscriber = new Subscriber({
+    url: options.url,
+    token: options.token,
+    channel: options.channel,
+    messageType: options.messageType,
+    addtlAttrs: options.attrs?.split(','),
+    openSocket: NODE.openSocket,
+    onFrame: (frame) => received.receive(frame),
     onTaxonomyChange: (former, returned) => warn(describeChange(former, returned)),
     onError: (error) => fail(reasonText(error)),
     onUp() {

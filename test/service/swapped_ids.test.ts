@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerMcp } from '../../src/cli/mcp_command.js';
@@ -18,6 +19,11 @@ const ASSETS = [
   { id: 1, symbol: 'A1' },
   { id: 2, symbol: 'A2' },
 ];
+/** The assets after a restart, under another taxonomy ID. */
+const MOVED = [
+  { id: 2, symbol: 'A1' },
+  { id: 1, symbol: 'A2' },
+];
 const PRICES = { A1: units(100), A2: units(5_000) };
 
 interface Answer {
@@ -32,7 +38,11 @@ const swap = (answer: Answer): void => {
 };
 
 /** Starts a proxy. @returns its address, with `http` */
-async function startProxy(t: Test, service: TestService, change: (answer: Answer) => void): Promise<string> {
+async function startProxy(
+  t: Test,
+  service: { readonly url: string; readonly sockets?: Set<Duplex> },
+  change: (answer: Answer) => void,
+): Promise<string> {
   const server = createServer(async ({ url = '', headers }, response) => {
     const { authorization } = headers;
     const answer = await fetch(service.url + url, { headers: authorization ? { authorization } : {} });
@@ -45,6 +55,7 @@ async function startProxy(t: Test, service: TestService, change: (answer: Answer
     response.writeHead(answer.status).end(body);
   });
   server.on('upgrade', ({ method, url, rawHeaders }, socket) => {
+    service.sockets?.add(socket);
     const upstream = connect(Number(new URL(service.url).port), '127.0.0.1');
     const lines = rawHeaders.map((text, i) => (i % 2 === 0 ? `${text}: ` : `${text}\r\n`));
     upstream.write(`${method} ${url} HTTP/1.1\r\n${lines.join('')}\r\n`);
@@ -62,8 +73,12 @@ async function startProxy(t: Test, service: TestService, change: (answer: Answer
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function startPriced(t: Test, keys?: Parameters<typeof startTestService>[1]): Promise<TestService> {
-  const service = await startTestService({ assets: ASSETS }, keys);
+async function startPriced(
+  t: Test,
+  keys?: Parameters<typeof startTestService>[1],
+  sections: Parameters<typeof startTestService>[0] = { assets: ASSETS },
+): Promise<TestService> {
+  const service = await startTestService(sections, keys);
   t.teardown(() => service.stop());
   const feed = await Feed.open(service);
   for (const [symbol, price] of Object.entries(PRICES)) await feed.accept({ symbol, price });
@@ -179,4 +194,39 @@ test('a proxy in front of two of three operators changes no price of a quorum', 
   );
   const subscribe = await runCommand(registerSubscribe, ['subscribe', '--quorum', file, 'A1']);
   t.match(subscribe, { stdout: [], stderr: /unsigned mapping/, exitCode: 1 });
+});
+
+test('a subscription goes on under a raised taxonomy ID, and only with a signed list', async (t) => {
+  const service = await startPriced(t);
+  const raised = await startPriced(t, {}, { service: { taxonomy_id: 2 }, assets: MOVED });
+  /** Runs the command, and lets the raised service take the place of the service after the first frame. */
+  const subscribe = async (change: (answer: Answer) => void) => {
+    const upstream = { url: service.url, sockets: new Set<Duplex>() };
+    let isRaised = false;
+    const url = await startProxy(t, upstream, (answer) => {
+      if (isRaised) change(answer);
+    });
+    const args = ['subscribe', '--url', url.replace('http', 'ws'), '--signer', service.evmAddress];
+    const raise = () => {
+      isRaised = true;
+      upstream.url = raised.url;
+      for (const socket of upstream.sockets) socket.destroy();
+    };
+    return runCommand(registerSubscribe, [...args, '--channel', '50ms', '--count', '20', 'A1'], {
+      onStdout: (stdout) => stdout.once('data', raise),
+    });
+  };
+  const honest = await subscribe(() => {});
+  t.match(honest, {
+    stderr: /subscribe: the taxonomy ID is 2 now, and the list of assets was read again\n/,
+    exitCode: 0,
+  });
+  const lines = honest.stdout.map((line) => JSON.parse(line));
+  const v = String(PRICES.A1);
+  t.ok(lines.every(({ tax, a, verdict }) => verdict === 'verified' && a[0].id === tax && a[0].v === v));
+  t.same(new Set(lines.map(({ tax }) => tax)), new Set([1, 2]));
+  const { stdout, stderr, exitCode } = await subscribe(swap);
+  t.match(stderr, /unsigned mapping/);
+  t.equal(exitCode, 1);
+  t.match(JSON.parse(stdout.at(-1)!), { tax: 2, verdict: 'failed', failed: [/2, not 1/] });
 });
