@@ -97,14 +97,12 @@ test('who may subscribe, and how many', async (t) => {
     { ...token, name: 'one', sha256: sha256('one'), assets: ['ETHUSD'] },
     { ...token, name: 'rest', sha256: sha256('rest'), scopes: ['rest'] },
   ];
-  const service = await startTestService({
-    tokens,
-    assets: [
-      { id: 1, symbol: 'BTCUSD' },
-      { id: 2, symbol: 'ETHUSD' },
-    ],
-    limits: { connections_per_token: 2, stream_connections: 3 },
-  });
+  const assets = [
+    { id: 1, symbol: 'BTCUSD' },
+    { id: 2, symbol: 'ETHUSD' },
+  ];
+  const limits = { connections_per_token: 2, stream_connections: 3 };
+  const service = await startTestService({ tokens, assets, limits });
   t.teardown(() => service.stop());
   const url = `${service.url}/evm/subscribe`;
   const refused = async (...headers: string[]) => (await refusedUpgrade(url, headers)).status;
@@ -123,7 +121,7 @@ test('who may subscribe, and how many', async (t) => {
   t.match(metrics, /^tickseal_stream_connections 3$/m);
   t.match(metrics, /^tickseal_stream_groups 1$/m);
 
-  service.reconfigure({ tokens: tokens.slice(0, 1) });
+  service.reconfigure({ tokens: tokens.slice(0, 1), assets });
   t.match(await socket.closed, { code: 4401 });
   const stopped = service.stop();
   for (const open of mine) t.match(await open.closed, { code: 1001 });

@@ -121,7 +121,7 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
 
   const assets = [
     { id: 9, symbol: 'BTCUSD' },
-    { id: 1, symbol: 'ETHUSD' },
+    { id: 8, symbol: 'ETHUSD' },
   ];
   writeConfig(dir, { assets });
   running.child.kill('SIGHUP');
