@@ -90,7 +90,7 @@ test('hostile JSON does no harm', async (t) => {
   const hostile = [
     '['.repeat(16_000),
     `${'['.repeat(8_000)}${']'.repeat(8_000)}`,
-    text.replace('{', '{"__proto__":{"isFit":true},').replace(',"isFit":true}', '}'),
+    text.replace('{', '{"__proto__":{"isFit":true},').replace(',"isFit":true', ''),
     text.replace('12345', '1e999'),
     `${text}${' '.repeat(16 * 1024)}`,
     `\ud800${text}`,

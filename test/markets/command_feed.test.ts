@@ -43,7 +43,7 @@ test('a command that hangs is started again', async (t) => {
   await run.open();
   const counts = run.meter.sources.get('desk')!;
   await until(() => counts.frames === 2, 'the first lines');
-  t.same(warnings, ['desk: A: the desk is closed']);
+  t.same(warnings, ['desk: A: "the desk is closed"']);
   time.advance(20_000);
   t.equal(counts.opened, 1, 'it had a quote since the start');
   time.advance(20_000);

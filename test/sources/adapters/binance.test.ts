@@ -45,7 +45,7 @@ test('errors in both forms, and the announced end', async (t) => {
     '{"code":2,"msg":"Invalid request"}',
     '{"error":{"code":2,"msg":"Invalid request"},"id":1}',
   ])
-    t.same(eventsOf(session, text), [{ kind: 'refused', pair: undefined, reason: 'Invalid request' }]);
+    t.same(eventsOf(session, text), [{ kind: 'refused', pair: undefined, reason: '"Invalid request"' }]);
   for (const text of [
     '{"e":"serverShutdown","E":1770123456789}',
     '{"stream":"!serverShutdown","data":{"e":"serverShutdown","E":1770123456789}}',

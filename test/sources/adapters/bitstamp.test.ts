@@ -65,7 +65,7 @@ test('acknowledgement, heartbeat, refusal without a pair, announced end', async 
       channel: '',
       data: { code: null, message: 'Invalid channel provided.' },
     }),
-    [{ kind: 'refused', pair: undefined, reason: 'Invalid channel provided.' }],
+    [{ kind: 'refused', pair: undefined, reason: '"Invalid channel provided."' }],
   );
   for (const data of ['', null, {}])
     t.match(eventsOf(session, { event: 'bts:request_reconnect', channel: '', data }), [{ kind: 'ending' }]);

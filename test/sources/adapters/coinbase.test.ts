@@ -62,7 +62,7 @@ test('aliases are refused, and so is a market that does not exist', async (t) =>
 test('errors, foreign products, and tickers without best prices', async (t) => {
   const session = sessionOf(coinbase, 'BTC/USD');
   t.same(eventsOf(session, { type: 'error', message: 'too many products' }), [
-    { kind: 'refused', pair: undefined, reason: 'too many products' },
+    { kind: 'refused', pair: undefined, reason: '"too many products"' },
   ]);
   t.same(quotesIn(session, ticker(0, 'ETH-USD')), []);
   const batch = {

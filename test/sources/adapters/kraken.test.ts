@@ -54,10 +54,10 @@ test('acknowledges each pair, and names a refused one', async (t) => {
   const refusal =
     '{"error":"Currency pair not supported XBT/USDT","method":"subscribe","success":false,"symbol":"XBT/USDT"}';
   t.same(eventsOf(session, refusal), [
-    { kind: 'refused', pair: 'XBT/USDT', reason: 'Currency pair not supported XBT/USDT' },
+    { kind: 'refused', pair: 'XBT/USDT', reason: '"Currency pair not supported XBT/USDT"' },
   ]);
   t.same(eventsOf(session, '{"error":"Malformed request","method":"error"}'), [
-    { kind: 'refused', pair: undefined, reason: 'Malformed request' },
+    { kind: 'refused', pair: undefined, reason: '"Malformed request"' },
   ]);
 });
 
