@@ -26,7 +26,7 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
     .argument('<symbols...>', 'symbols of assets')
     .option(
       '--at <time>',
-      'a time such as 2026-11-20T12:00:00Z, or UNIX nanoseconds (default: now)',
+      'a time such as 2026-11-20T12:00:00Z, 2026-11-20, -7d, or UNIX seconds or nanoseconds (default: now)',
       parseInstant,
     )
     .option('--json', 'print each aggregate as it was signed, for tickseal verify', false)

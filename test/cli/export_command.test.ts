@@ -14,7 +14,7 @@ import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
 import { runCommand } from './run_command.js';
 
-test('an instant is a time, a day or nanoseconds, exactly', async (t) => {
+test('an instant is a time, a day, or UNIX seconds or nanoseconds, exactly', async (t) => {
   const noon = 1_763_640_000_000_000_000n;
   for (const [text, ns] of [
     ['2025-11-20T12:00:00Z', noon],

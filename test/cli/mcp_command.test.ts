@@ -192,7 +192,7 @@ test('the tools answer with exact prices and a verdict', async (t) => {
     ['verify', { text: saved }],
     ['verify', { text: saved.replaceAll('"price":"1', '"price":"2') }],
     ['latest', { symbols: ['btcusd', 'AAPL', 'XAUUSD', 'EURUSD'] }],
-    ['at', { symbols: ['BTCUSD'], time: '1795298519' }],
+    ['at', { symbols: ['BTCUSD'], time: '1795298519000' }],
   ]);
   const expected = {
     price: '100.000000000000000001',
@@ -231,7 +231,7 @@ test('the tools answer with exact prices and a verdict', async (t) => {
       { symbol: 'XAUUSD', verdict: 'unknown asset', reason: /no such asset for this token$/ },
     ],
   });
-  t.match(bad, /^time: expected a time/);
+  t.match(bad, /^time: expected a time .* UNIX seconds or nanoseconds$/);
 
   const { prices } = latest as { prices: readonly { readonly signed_at_ns: string }[] };
   const [at] = await ask(service, file, trusted, [

@@ -86,7 +86,7 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
           .string()
           .max(40)
           .describe(
-            'A time such as 2026-11-20T12:00:00Z, a day (its beginning in UTC), or UNIX nanoseconds as text',
+            'A time such as 2026-11-20T12:00:00Z, a day (its beginning in UTC), or UNIX seconds or nanoseconds as text',
           ),
         signature_type: signatureType,
       }),
@@ -94,7 +94,7 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
         const timeNs = readInstant(input.time);
         if (timeNs === undefined)
           throw new RangeError(
-            'time: expected a time such as 2026-11-20T12:00:00Z, a day, or UNIX nanoseconds',
+            'time: expected a time such as 2026-11-20T12:00:00Z, a day, or UNIX seconds or nanoseconds',
           );
         const read = (wanted: readonly string[]) => client.at(wanted, timeNs, queryOf(input.signature_type));
         return told(async () => ({
