@@ -1,8 +1,14 @@
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { TicksealError } from '../../src/client/connect/errors.js';
+import { TicksealError, UnverifiedError } from '../../src/client/connect/errors.js';
 import { createClient } from '../../src/client/node_index.js';
 import { followSigners } from '../../src/client/signers_index.js';
+import {
+  METADATA_DEPTH_MAX,
+  METADATA_LENGTH_MAX,
+  METADATA_VALUES_MAX,
+  readMetadataText,
+} from '../../src/ingest/message.js';
 import { logFileReader } from '../../src/witness/log_file_reader.js';
 import { postCheckpoint } from '../../src/witness/post_checkpoint.js';
 import { answer, LIES, type LyingService, sendMessage, startLyingService } from './lying_service.js';
@@ -73,6 +79,19 @@ for (const [name, lie] of Object.entries(LIES))
       t.ok(growth < GROWTH_BYTES_MAX, `${reader}: ${Math.round(growth / MIB)} MiB more`);
     }
   });
+
+test('the largest metadata in each of a hundred inputs is no lie', async (t) => {
+  const inner = `[${'0,'.repeat(METADATA_VALUES_MAX - METADATA_DEPTH_MAX - 1)}0]`;
+  const deep = '{"a":'.repeat(METADATA_DEPTH_MAX - 2) + inner + '}'.repeat(METADATA_DEPTH_MAX - 2);
+  const filled = '€'.repeat(METADATA_LENGTH_MAX - deep.length - '{"b":"","a":}'.length);
+  const metadata = `{"b":"${filled}","a":${deep}}`;
+  t.equal(readMetadataText(metadata), metadata, 'a publisher may send it');
+  const fields = Array.from({ length: 14 }, (_, i) => `"field${i}":"${'f'.repeat(40)}"`).join();
+  const input = `{"signed_price":{${fields}},"metadata":${metadata}}`;
+  const aggregate = `{"price":"1","signed_prices":[${Array(100).fill(input).join()}]}`;
+  const service = await startLyingService(t, answer(`{"data":{"A1":${aggregate}}}`));
+  await t.rejects(sdk(service.url).latest(['A1']), UnverifiedError);
+});
 
 test('a redirect is not followed, and the error names where it leads', async (t) => {
   const other = await startLyingService(t, answer('{"data":{}}'));

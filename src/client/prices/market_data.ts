@@ -94,9 +94,9 @@ export interface AggregateTrust {
   readonly recover?: RecoverAddress | undefined;
 }
 
-/** The bounds of an aggregate in an answer. An aggregate with a hundred inputs has a tenth of these bytes and values. */
-const AGGREGATE_BYTES_MAX = 1_048_576;
-const AGGREGATE_VALUES_MAX = 16_384;
+/** The bounds of an aggregate in an answer. A hundred inputs with the largest metadata have fewer bytes and values. */
+const AGGREGATE_BYTES_MAX = 2_097_152;
+const AGGREGATE_VALUES_MAX = 32_768;
 
 /** Reads the newest aggregates: see `Client.latest`. */
 export function latest(

@@ -27,7 +27,7 @@ export class ExactNumber {
 /**
  * Parses JSON without losing a digit. Integers become bigints, and other numbers become objects with their text. Parsing
  * takes linear time for any text, except for integers with more than some thousand digits.
- * @returns the value, or `undefined` when `text` is not JSON, or has more than 16 levels or 600,000 values
+ * @returns the value, or `undefined` when `text` is not JSON, or has more than 32 levels or 600,000 values
  */
 export function parseExactJson(text: string): unknown {
   if (foreignJsonFault(text) !== undefined) return undefined;

@@ -1,8 +1,8 @@
 // The only way from a foreign text to its JSON. The text is bounded before it is parsed, because parsing costs most for values that
 // are nested or tiny.
 
-/** The largest depth of lists and objects. An aggregate has six levels. */
-const JSON_DEPTH_MAX = 16;
+/** The largest depth of lists and objects. An answer has six levels around the metadata of an input, and metadata has up to 16. */
+const JSON_DEPTH_MAX = 32;
 /** The largest number of values: 65,535 assets with nine values. */
 const JSON_VALUES_MAX = 600_000;
 
