@@ -89,8 +89,9 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
       try {
         const text = await readInput(input, streams.stdin);
         const verdicts = verifyText(text, { ...options, chainSigners: chainSigners(options) }, out);
-        const isLogged = await checkLog(text, options, out);
-        if (verdicts.includes('failed') || !isLogged) process.exitCode = 1;
+        const isFailed = verdicts.includes('failed');
+        const isLogged = await checkLog(text, options, isFailed, out);
+        if (isFailed || !isLogged) process.exitCode = 1;
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
         // The errors here are unreadable files, empty input and invalid options.
@@ -132,18 +133,21 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
 
 /**
  * Verifies the proof, if the options name one.
+ * @param isFailed a check of the input failed. A log has the signed hash of an aggregate, so it would also have a forged copy with that hash
  * @returns false when the proof is invalid
  */
 async function checkLog(
   text: string,
   { proof, log, policy, serviceName }: VerifyOptions,
+  isFailed: boolean,
   out: LineWriter,
 ): Promise<boolean> {
   if (proof === undefined && log === undefined && policy === undefined) return true;
   if ((proof === undefined) === (log === undefined) || policy === undefined)
     throw new Error('--policy and either --proof or --log need each other');
   const payloads = payloadsIn(text);
-  if (payloads === undefined) return verifyLoggedText(text, { proof, log, policy }, serviceName, out);
+  if (payloads === undefined)
+    return isFailed || verifyLoggedText(text, { proof, log, policy }, serviceName, out);
   if (log === undefined) throw new Error('a payload has no proof file: name its node with --log');
   return verifyLoggedPayloads(payloads, { log, policy }, out);
 }

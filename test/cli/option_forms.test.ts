@@ -61,7 +61,14 @@ const CUT = [
   `0x${'g'.repeat(40)}`,
   `0x${'1'.repeat(39)}`,
 ];
-const KEYS = [...CUT, `0x${'f'.repeat(64)}`, `0x${'0'.repeat(64)}`, `0x${'1'.repeat(65)}`];
+const KEYS = [
+  ...CUT,
+  `${ADDRESS}0`,
+  `${ADDRESS}123456789`,
+  `0x${'f'.repeat(64)}`,
+  `0x${'0'.repeat(64)}`,
+  `0x${'1'.repeat(65)}`,
+];
 const WRONG_CHECKSUM = '0x7e5F4552091A69125d5DfCb7b8C2659029395Bdf';
 const URLS = [
   '127.0.0.1:8080',

@@ -68,6 +68,11 @@ test('verify checks that a public log has the price', { skip }, async (t) => {
   t.equal(wrong.exitCode, 1);
   t.match(wrong.stdout.at(-1), /^POSITIVE_ASSET_1: NOT LOGGED: batch 5 does not have this price at \d$/);
   t.equal((await verify(price, '--proof', proof, '--policy', policy)).exitCode, 3, 'no signer is named');
+  // The log has the hash that the service signed, and not the price beside it.
+  const forged = write('forged.json', readFileSync(price, 'utf8').replace('"price":"', '"price":"1'));
+  const refused = await verify(forged, '--signer', SIGNER, '--proof', proof, '--policy', policy);
+  t.equal(refused.exitCode, 1);
+  t.match(refused.stdout.at(-1), /^POSITIVE_ASSET_1: FAILED: /, 'a forged copy is not called logged');
   const unknown = await verify(price, '--signer', SIGNER, '--proof', proof, '--policy', none);
   t.match(
     unknown.stdout.at(-1),

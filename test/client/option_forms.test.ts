@@ -16,6 +16,7 @@ test('an option of a wrong type is a TypeError, one of a wrong value a RangeErro
     [{ signers: [] }, RangeError, /^signers must name/],
     [{ signers: ['0x7e5f'] }, RangeError, KEY_FAULT],
     [{ signers: [ADDRESS, `0x${'f'.repeat(64)}`] }, RangeError, KEY_FAULT],
+    [{ signers: [`${ADDRESS}0`] }, RangeError, KEY_FAULT],
     [
       { signers: [ADDRESS.replace('E', 'e')] },
       RangeError,

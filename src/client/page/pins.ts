@@ -33,7 +33,7 @@ export type PinName = SignatureType | 'stream';
 
 const SOURCES: readonly string[] = ['link', 'first use', 'reader'] satisfies PinSource[];
 const EVM_KEY = /^0x[0-9a-f]{40}$/;
-const STARK_KEY = /^0x[0-9a-f]{41,64}$/;
+const STARK_KEY = /^0x[0-9a-f]{50,64}$/;
 const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
 
 /** Returns the type of a key by its length; `undefined` for a text that is not a key. */
