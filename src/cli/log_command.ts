@@ -241,7 +241,9 @@ class AuditRun {
           this.#out.write(shown`ORIGIN CHANGED: ${errorText(error)}`);
           return 2;
         }
-        faults += 1;
+        faults = audit.size > size ? 0 : faults + 1;
+        if (audit.size > size && audit.size > 0n) this.#out.write(summary(audit, this.#flags, this.#findings));
+        size = audit.size;
         const { message } = error as Error;
         if (message !== lastFault) this.#warn(errorText(error));
         lastFault = message;

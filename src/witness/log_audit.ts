@@ -130,8 +130,8 @@ export class LogAudit {
       return { size: this.size, evidence };
     } catch (error) {
       if (error instanceof OriginChanged) throw error;
-      this.#deadlines.failed((error as Error).message, lookMs, this.#seen);
-      const evidence = this.#late(lookMs, false);
+      const isJudged = this.#deadlines.failed((error as Error).message, lookMs, this.#seen, this.size);
+      const evidence = isJudged ? this.#late(lookMs, false) : undefined;
       if (evidence === undefined) throw error;
       return { size: this.size, evidence };
     }
@@ -165,6 +165,7 @@ export class LogAudit {
     this.#deadlines.saw(checkpoint.size, lookMs, this.size);
     if (checkpoint.size < this.size) return this.#forkFrom(checkpoint, note);
     while (this.size < checkpoint.size) {
+      this.#deadlines.requireTime(lookMs);
       const batches = await this.#readBatches(checkpoint.size);
       const evidence = await this.#check(batches, checkpoint, note);
       if (evidence !== undefined) return provableEvidence(evidence, note, policy);

@@ -27,6 +27,8 @@ export class PriceDeadlines {
   /** The time at which the largest checkpoint was first seen; before the first one, the time of the first look. */
   #largestMs: number | undefined;
   #withheld = 0;
+  /** The number of entries that the audit still has to read, before it has read all for the first time; then 0. Absent before a checkpoint. */
+  #behind: bigint | undefined;
   #lastHeardMs = Number.NEGATIVE_INFINITY;
 
   constructor(delay: LogDelay, onFinding: (finding: AuditFinding) => void) {
@@ -51,25 +53,45 @@ export class PriceDeadlines {
         kind: 'smaller checkpoint',
         text: `the log serves a checkpoint of ${size} entries, which is smaller than before: ${checkedSize}`,
       });
+    this.#behind ??= size - checkedSize;
     this.#requireNewer(lookMs, '');
+  }
+
+  /** @throws Error when a look has lasted for the promised delay and the slack: the next look judges how far it came */
+  requireTime(lookMs: number): void {
+    const { steadyMs, promisedMs, slackMs } = this.#delay;
+    if (steadyMs() - lookMs <= promisedMs + slackMs) return;
+    throw new Error(`reading the log has taken more than ${inSeconds(promisedMs + slackMs)} s`);
   }
 
   /** Records that the log's files up to its checkpoint were read. */
   read(): void {
     this.#withheld = 0;
+    this.#behind = 0n;
   }
 
-  /** Records a look that failed. @param size the size of the checkpoint whose files could not be read; absent without a checkpoint */
-  failed(reason: string, lookMs: number, size: bigint | undefined): void {
+  /**
+   * Records a look that failed. A new audit reads a long log in several looks, because the service limits its requests: a look that
+   * comes nearer to the checkpoint is no fault of the log.
+   * @param size the size of the checkpoint whose files could not be read; absent without a checkpoint
+   * @returns whether a price can be late, although the audit has not read all
+   */
+  failed(reason: string, lookMs: number, size: bigint | undefined, checkedSize: bigint): boolean {
     this.#largestMs ??= lookMs;
-    if (size === undefined) {
-      this.#requireNewer(lookMs, `: ${reason}`);
-      return;
+    const behind = size === undefined ? undefined : size - checkedSize;
+    if (behind !== undefined && behind < this.#behind!) {
+      this.#behind = behind;
+      this.#withheld = 0;
+      return false;
     }
     this.#withheld += 1;
-    if (this.#withheld < WITHHELD_ATTEMPTS) return;
-    const text = `the log signs a checkpoint of ${size} entries, and withholds files of it: ${reason}`;
-    this.#onFinding({ kind: 'files withheld', text });
+    const isStuck = this.#withheld >= WITHHELD_ATTEMPTS;
+    if (size === undefined) this.#requireNewer(lookMs, `: ${reason}`);
+    else if (isStuck) {
+      const text = `the log signs a checkpoint of ${size} entries, and withholds files of it: ${reason}`;
+      this.#onFinding({ kind: 'files withheld', text });
+    }
+    return isStuck || this.#behind === 0n;
   }
 
   /** Records the number of prices that the audit did not take. */

@@ -192,3 +192,41 @@ test('the prices that wait for the log are bounded, and none of them is forgotte
   t.equal(received.open().at(-1)?.text, '100000');
   t.equal(received.open().length, 100_000);
 });
+
+test('an honest log that limits requests is read in several looks, without a finding', async (t) => {
+  const log = new AuditedLog().grow(600);
+  let left = 0;
+  const { audit, clock, findings, look } = auditOf(async (path, max) => {
+    if (left === 0) throw new Error('the answer is 429');
+    left -= 1;
+    return log.read(path, max);
+  });
+  for (let n = 0; audit.size < log.entries.length; n += 1) {
+    left = n % 3 === 2 ? 0 : 50;
+    log.grow(LOOK_S);
+    audit.receive(log.prices.at(-1)!);
+    t.equal(await look(), undefined);
+  }
+  t.ok(clock.s > 2 * (PROMISED_S + SLACK_S), 'the prices have waited for longer than their deadline');
+  t.same(findings, []);
+});
+
+test('a log that serves its files slowly does not hold a look for ever', async (t) => {
+  const log = new AuditedLog().grow(5);
+  let fileS = 0;
+  const { audit, clock, look } = auditOf((path, max) => {
+    clock.s += fileS;
+    return log.read(path, max);
+  });
+  t.equal(await look(), undefined);
+  fileS = 2;
+  const startS = clock.s;
+  let evidence: Awaited<ReturnType<typeof look>>;
+  for (let n = 0; n < 5 && evidence === undefined; n += 1) {
+    log.grow(100);
+    for (const price of log.prices.slice(-LOOK_S)) audit.receive(price);
+    evidence = await look();
+  }
+  t.match(evidence, { kind: 'overdue' });
+  t.ok(clock.s - startS < 10 * (PROMISED_S + SLACK_S), `${clock.s - startS} s`);
+});
