@@ -223,7 +223,8 @@ class AuditRun {
 
   async #follow(audit: LogAudit): Promise<number> {
     let faults = 0;
-    let size = -1n;
+    let { size } = audit;
+    let isSaid = false;
     let lastFault = '';
     while (!this.#stop.signal.aborted) {
       try {
@@ -232,7 +233,8 @@ class AuditRun {
         if (evidence !== undefined) return await this.#report(evidence);
         faults = 0;
         lastFault = '';
-        if (step.size !== size) this.#out.write(summary(audit, this.#flags, this.#findings));
+        if (step.size !== size || !isSaid) this.#out.write(summary(audit, this.#flags, this.#findings));
+        isSaid = true;
         size = step.size;
         if (this.#flags.once) break;
       } catch (error) {
@@ -241,8 +243,8 @@ class AuditRun {
           this.#out.write(shown`ORIGIN CHANGED: ${errorText(error)}`);
           return 2;
         }
-        faults = audit.size > size ? 0 : faults + 1;
-        if (audit.size > size && audit.size > 0n) this.#out.write(summary(audit, this.#flags, this.#findings));
+        faults = audit.size > size && !this.#findings.has('files withheld') ? 0 : faults + 1;
+        if (audit.size > size) this.#out.write(summary(audit, this.#flags, this.#findings));
         size = audit.size;
         const { message } = error as Error;
         if (message !== lastFault) this.#warn(errorText(error));

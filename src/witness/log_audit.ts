@@ -175,7 +175,7 @@ export class LogAudit {
       const found = `the entries that the log serves up to ${checkpoint.size} do not have the root of its checkpoint`;
       return fork ?? { kind: 'observed', checkpoint: note, found };
     }
-    const evidence = await this.#compareHeard(checkpoint, note);
+    const evidence = await this.#compareHeard(checkpoint, note, lookMs);
     if (evidence !== undefined) return evidence;
     this.#note = note;
     this.#notes.set(checkpoint.size, note);
@@ -243,13 +243,14 @@ export class LogAudit {
   }
 
   /** Compares the received prices with the batches of their times. */
-  async #compareHeard(checkpoint: Checkpoint, note: string): Promise<Evidence | undefined> {
+  async #compareHeard(checkpoint: Checkpoint, note: string, lookMs: number): Promise<Evidence | undefined> {
     const recentNs = this.#recent[0]?.batch.fromNs ?? this.#coveredNs;
     let lookUps = 0;
     for (const { record, timeNs, text } of this.#received.open()) {
       // A price of a later time waits for a later checkpoint.
       if (timeNs >= this.#coveredNs) continue;
       if (timeNs < recentNs && ++lookUps > LOOK_UPS_MAX) continue;
+      if (timeNs < recentNs) this.#deadlines.requireTime(lookMs);
       const checked =
         timeNs < recentNs
           ? await readEarlierBatch(timeNs, checkpoint, this.#options.log)

@@ -53,7 +53,7 @@ export class PriceDeadlines {
         kind: 'smaller checkpoint',
         text: `the log serves a checkpoint of ${size} entries, which is smaller than before: ${checkedSize}`,
       });
-    this.#behind ??= size - checkedSize;
+    this.#behind ??= size > checkedSize ? size - checkedSize : 0n;
     this.#requireNewer(lookMs, '');
   }
 
