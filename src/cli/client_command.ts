@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
+import { EquivocationError, type TicksealError } from '../client/connect/errors.js';
 import type { Down } from '../client/connect/reconnecting_socket.js';
 import { collectKey, parseSocketUrl } from './option_forms.js';
-import { reasonText, type Shown, shown, tell } from './shown_line.js';
+import { errorText, jsonText, reasonText, type Shown, shown, tell } from './shown_line.js';
 
 /** The streams of a client command. The entry point passes the streams of the process. */
 export interface CommandStreams {
@@ -52,6 +53,15 @@ export const EXIT_NOT_VERIFIED = 3;
 /** Returns the end of a line about an item whose recovered signer the user did not name. */
 export function notVerified(signer: string): Shown {
   return shown`recovered ${signer}, NOT verified: --signer names no address`;
+}
+
+/**
+ * Writes an error of a client to standard error. The evidence that a key signed two values is another line, of JSON, which
+ * `tickseal log verify` reads.
+ */
+export function tellClientError({ stderr }: CommandStreams, origin: Shown, error: TicksealError): void {
+  tell(stderr, shown`${origin}: ${errorText(error)}`);
+  if (error instanceof EquivocationError) tell(stderr, jsonText(JSON.stringify(JSON.parse(error.evidence))));
 }
 
 /** Returns one line for users about a lost or refused connection. */

@@ -1,21 +1,12 @@
-import { createClient, EquivocationError } from '../client/node_index.js';
+import { createClient } from '../client/node_index.js';
 import type { OperatorVote, QuorumTick } from '../client/quorum/quorum_tick.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
 import type { Environment } from '../config/private_keys.js';
 import type { SignatureType } from '../wire/signatures.js';
 import type { Channel } from '../wire/stream.js';
-import type { CommandStreams } from './client_command.js';
+import { type CommandStreams, tellClientError } from './client_command.js';
 import { readQuorumFile } from './quorum_file.js';
-import {
-  errorText,
-  jsonText,
-  LineWriter,
-  ownText,
-  reasonText,
-  type Shown,
-  shown,
-  tell,
-} from './shown_line.js';
+import { errorText, LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
 
 export interface QuorumSubscriptionOptions {
   /** The file of operators. */
@@ -49,12 +40,7 @@ export async function subscribeQuorum(
   client.on('state', ({ operator, url, state, reason }) => {
     if (state !== 'open') warn(shown`${operator}: ${url} is ${state}: ${reasonText(reason)}`);
   });
-  client.on('error', ({ operator, error }) => {
-    warn(shown`${operator}: ${errorText(error)}`);
-    // Compact JSON is one line of standard error, which `tickseal log verify` reads.
-    if (error instanceof EquivocationError)
-      tell(streams.stderr, jsonText(JSON.stringify(JSON.parse(error.evidence))));
-  });
+  client.on('error', ({ operator, error }) => tellClientError(streams, shown`subscribe: ${operator}`, error));
   const end = new AbortController();
   const stop = () => end.abort();
   process.once('SIGINT', stop);

@@ -14,8 +14,8 @@ interface RaisedTaxonomyOptions {
   readonly read: () => Promise<NamedAssets | Shown>;
   /** Subscribes the present IDs in place of the former IDs. Resolves when the service has confirmed it. */
   readonly move: (former: readonly number[], present: readonly number[]) => Promise<void>;
-  /** Called with each frame in turn, and with the taxonomy ID that its payload must have. */
-  readonly onFrame: (frame: Frame, taxonomyId: number | undefined) => void;
+  /** Called with each frame in turn, and with the assets and the taxonomy ID that its payload must have. */
+  readonly onFrame: (frame: Frame, named: NamedAssets) => void;
   /** Called with a sentence about a read. */
   readonly onRead: (text: Shown) => void;
   /** Called when frames were dropped. */
@@ -45,7 +45,7 @@ export class RaisedTaxonomy {
     } else if (this.#isOfOtherList(frame) && NODE.steadyMs() - this.#readMs >= READ_INTERVAL_MS) {
       this.#waiting = [frame];
       void this.#read();
-    } else this.#options.onFrame(frame, this.#named.taxonomyId);
+    } else this.#options.onFrame(frame, this.#named);
   }
 
   #isOfOtherList(frame: Frame): boolean {
@@ -75,6 +75,6 @@ export class RaisedTaxonomy {
     }
     const frames = this.#waiting ?? [];
     this.#waiting = undefined;
-    for (const frame of frames) onFrame(frame, this.#named.taxonomyId);
+    for (const frame of frames) onFrame(frame, this.#named);
   }
 }

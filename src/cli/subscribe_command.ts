@@ -2,6 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { NODE } from '../client/connect/node_platform.js';
 import { Coverage } from '../client/prices/coverage.js';
 import type { Frame } from '../client/prices/frame.js';
+import { PayloadVerifier } from '../client/prices/payload_verifier.js';
+import { SignedMemory } from '../client/prices/signed_memory.js';
 import { Subscriber } from '../client/prices/subscriber.js';
 import { decodePayload } from '../client/verify/decode_payload.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
@@ -24,6 +26,7 @@ import {
   EXIT_NOT_VERIFIED,
   notVerified,
   SIGNER_OPTION,
+  tellClientError,
   withConnectionOptions,
 } from './client_command.js';
 import { resolveAssets } from './named_assets.js';
@@ -46,7 +49,7 @@ interface SubscribeOptions {
 
 /**
  * Adds `tickseal subscribe`. The exit status is 1 if the connection failed or an asset is unknown. With `--decode`, the status is
- * also 1 if a frame has no signature or fails a check. The status is 3 if no check failed but the user named no signer.
+ * also 1 if a frame has no signature or fails a check, or if a key has signed two values for one time. The status is 3 if no check failed but the user named no signer.
  */
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(
@@ -135,21 +138,44 @@ async function subscribe(
   let isClosing = false;
   let end: () => void = () => {};
   const ended = new Promise<void>((resolve) => {
-    end = resolve;
+    end = () => {
+      isClosing = true;
+      resolve();
+    };
   });
   const out = new LineWriter(streams.stdout, end);
   const intervalMs = CHANNEL_INTERVALS_MS[options.channel ?? DEFAULT_CHANNEL] ?? 0;
   const coverage = new Coverage(BigInt(intervalMs) * NS_PER_MS, (fromNs, toNs) =>
     warn(shown`gap: prices from ${instantText(fromNs)} to ${instantText(toNs)} may be missing`),
   );
+  const signers = options.signer ?? 'unchecked';
+  const memory = new SignedMemory({
+    verifier: new PayloadVerifier(signers, NODE, false),
+    steadyMs: NODE.steadyMs,
+    onError(error) {
+      tellClientError(streams, shown`subscribe`, error);
+      exitCode = 1;
+      end();
+    },
+  });
   const received = new RaisedTaxonomy(resolved, {
     read: () => resolveAssets(assets, options),
-    onFrame(frame, taxonomyId) {
-      if (isClosing || (options.count !== undefined && frames >= options.count)) return;
+    onFrame(frame, { ids, taxonomyId }) {
+      if (isClosing) return;
+      let report: PayloadReport | undefined;
+      if (options.decode && frame.type === 'signed_ecdsa') {
+        const hex = frame.payload;
+        report = verifyPayload(hex, { signers, taxonomyId });
+        const symbols = { symbolOf: (id: number) => assets[ids.indexOf(id)] };
+        if (report.verdict !== 'failed')
+          memory.addPayload({ report, hex }, { url: options.url, symbols, onFailed() {} });
+        // The second of two contradicting payloads is not printed.
+        if (isClosing) return;
+      }
       frames += 1;
       const timeNs = timeOf(frame);
       if (timeNs !== undefined) coverage.seen(0, timeNs);
-      const report = printFrame(frame, options, taxonomyId, out);
+      out.json(report === undefined ? frame.text : writeExactJson(decodedFrame(report)));
       if (options.decode && report === undefined) {
         if (exitCode !== 1) warn(shown`frames come without a signature to check`);
         exitCode = 1;
@@ -205,7 +231,6 @@ async function subscribe(
   await ended;
   process.off('SIGINT', stop);
   process.off('SIGTERM', stop);
-  isClosing = true;
   await subscriber.close();
   return exitCode;
 }
@@ -231,25 +256,6 @@ function timeOf(frame: Frame): bigint | undefined {
   if (frame.type === 'unsigned') return frame.timestampNs;
   const payload = decodePayload(frame.payload);
   return 'check' in payload ? undefined : payload.timestampNs;
-}
-
-/**
- * Prints a frame.
- * @returns the result of the payload's checks, if the command decoded the payload
- */
-function printFrame(
-  frame: Frame,
-  { decode, signer }: SubscribeOptions,
-  taxonomyId: number | undefined,
-  out: LineWriter,
-): PayloadReport | undefined {
-  if (!decode || frame.type !== 'signed_ecdsa') {
-    out.json(frame.text);
-    return undefined;
-  }
-  const report = verifyPayload(frame.payload, { signers: signer ?? 'unchecked', taxonomyId });
-  out.json(writeExactJson(decodedFrame(report)));
-  return report;
 }
 
 /** Returns the payload in the form of an unsigned frame, together with its signer, the verdict and the failed checks. */

@@ -1,6 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
+import { registerLog } from '../../src/cli/log_command.js';
 import { registerSubscribe } from '../../src/cli/subscribe_command.js';
 import { type ContractServer, startContractServer, TOKEN } from '../client/contract_server.js';
+import { bodyOf, SECRET_KEY, SIGNER, signed } from '../client/signed_payload.js';
 import { runCommand } from './run_command.js';
 
 const FRAME = '{"type":"unsigned","tax":1,"ts":1757543080505451011,"a":[{"id":1,"v":"5"}]}';
@@ -107,6 +111,44 @@ test('whoever names a signer gets signed frames, and is told where they are not'
     stderr: 'subscribe: frames of --message-type unsigned have no signature to check\n',
     exitCode: 1,
   });
+});
+
+test('a key that signs two values for one time ends it, with evidence', async (t) => {
+  const frameOf = (
+    value: bigint,
+    { timestampNs = 1_757_543_080_000_000_000n, id = 1, key = SECRET_KEY } = {},
+  ) =>
+    JSON.stringify({
+      type: 'signed_ecdsa',
+      p: signed(bodyOf({ taxonomyId: 1, timestampNs, assets: [[id, value, 0]] }, false), key),
+    });
+  const fit = [
+    frameOf(5n),
+    frameOf(5n),
+    frameOf(6n, { timestampNs: 1_757_543_081_000_000_000n }),
+    frameOf(6n, { id: 2 }),
+  ];
+  const server = await streaming(t, [...fit, frameOf(7n), frameOf(8n)]);
+  const ids = ['#1', '#2'];
+  for (const trust of [['--signer', SIGNER], ['--decode']]) {
+    const { stdout, stderr, exitCode } = await subscribe(server, ...trust, '--count', '6', ...ids);
+    const values = stdout.map((line) => JSON.parse(line).a[0].v);
+    t.same(values, ['5', '5', '6', '6'], 'the contradicting value is not printed');
+    t.equal(exitCode, 1);
+    const [evidence, statement] = stderr.trim().split('\n').reverse();
+    const ns = '1757543080000000000 ns';
+    t.equal(statement, `subscribe: ${server.url}: ${SIGNER} signed two values of #1 for ${ns}`);
+    const file = join(t.testdir({}), 'evidence.json');
+    writeFileSync(file, evidence!);
+    t.match(await runCommand(registerLog, ['log', 'verify', file, '--signer', SIGNER]), {
+      stdout: [/signed two/],
+      exitCode: 0,
+    });
+  }
+  const otherKey = frameOf(7n, { key: new Uint8Array(32).fill(9) });
+  const two = await streaming(t, [...fit, otherKey]);
+  const result = await subscribe(two, '--decode', '--count', '5', ...ids);
+  t.match(result, { stdout: { length: 5 }, exitCode: 3 }, 'another key may state another value');
 });
 
 test('unknown assets and refusals are one clear line', async (t) => {
