@@ -49,7 +49,8 @@ interface SubscribeOptions {
 
 /**
  * Adds `tickseal subscribe`. The exit status is 1 if the connection failed or an asset is unknown. With `--decode`, the status is
- * also 1 if a frame has no signature or fails a check, or if a key has signed two values for one time. The status is 3 if no check failed but the user named no signer.
+ * also 1 if a frame has no signature or fails a check, or if a key has signed two values for one time. The status is 3 if no check failed
+ * but the user named no signer.
  */
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(

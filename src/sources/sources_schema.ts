@@ -145,4 +145,3 @@ export const sourcesSchema = z.strictObject({
 
 export type SourcesContent = z.output<typeof sourcesSchema>;
 export type SourceDefinition = z.output<typeof source>;
-export type SourceKind = SourceDefinition['kind'];
