@@ -3,7 +3,7 @@ import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../mode
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
 import { type KeyPlan, type KeySource, readKeyPlan, toKeySource } from './key_source.js';
-import { type ListenConfig, type ListenSection, toListen } from './listen_section.js';
+import { type AdminConfig, type ListenConfig, toAdmin, toListen } from './listen_section.js';
 import { type LogConfig, toLog, toStreamLog } from './log_section.js';
 import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
@@ -24,7 +24,7 @@ export interface Config {
     readonly publicUrl?: string;
   };
   readonly listen: ListenConfig;
-  readonly admin: ListenSection;
+  readonly admin: AdminConfig;
   readonly keys: {
     /** The EVM key. Only an edge of a cluster may omit this key. */
     readonly evm?: KeyPlan;
@@ -183,7 +183,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       ...(service.public_url && { publicUrl: service.public_url }),
     },
     listen: toListen(file),
-    admin: file.admin,
+    admin: toAdmin(file),
     keys: {
       ...(keys.evm && { evm: readKeyPlan(keys.evm) }),
       ...(keys.stark && { stark: readKeyPlan(keys.stark) }),

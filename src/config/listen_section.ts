@@ -8,6 +8,12 @@ export interface ListenSection {
   readonly port: number;
 }
 
+/** The listener of `/livez`, `/readyz` and `/metrics`. */
+export interface AdminConfig extends ListenSection {
+  /** The host names that requests may name beside IP addresses, `localhost` and `host`. */
+  readonly allowedHosts: readonly string[];
+}
+
 /** The listener of REST, streams and publishers. */
 export interface ListenConfig extends ListenSection {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
@@ -32,4 +38,9 @@ export function toListen({ listen }: ConfigFile): ListenConfig {
     pageOperators: listen.page_operators,
     ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
   };
+}
+
+/** Converts the section `admin`. */
+export function toAdmin({ admin }: ConfigFile): AdminConfig {
+  return { host: admin.host, port: admin.port, allowedHosts: admin.allowed_hosts };
 }

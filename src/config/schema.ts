@@ -97,7 +97,12 @@ const listen = z.strictObject({
     .prefault([]),
 });
 
-const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
+const admin = z.strictObject({
+  host: host.prefault('127.0.0.1'),
+  port: uint16.prefault(9090),
+  /** The host names that requests may name beside IP addresses, `localhost` and `host`. */
+  allowed_hosts: z.array(host, { error: 'expected a list of host names' }).prefault([]),
+});
 
 const keys = z.strictObject({
   /** The EVM key, or several keys with their times. Only an edge of a cluster may omit this key. */

@@ -1,7 +1,9 @@
 import type uWS from 'uWebSockets.js';
+import type { AdminConfig } from '../config/listen_section.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
+import { OwnHosts } from './http/own_hosts.js';
 import { failure, type RestResponse } from './http/rest_exchange.js';
-import { createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
+import { createApp, listen, type OpenPort } from './uws/app.js';
 import { methodFaultOf, writeLater, writeResponse } from './uws/http.js';
 import { claimPort } from './uws/port_claim.js';
 import { readRequest } from './uws/received_request.js';
@@ -21,13 +23,15 @@ export interface AdminOptions {
  */
 export async function openAdmin(
   ws: typeof uWS,
-  at: ListenOptions,
+  at: AdminConfig,
   { notReady, metrics, sharesPort }: AdminOptions,
 ): Promise<OpenPort> {
   const app = createApp(ws, at);
+  const ownHosts = new OwnHosts([at.host, ...at.allowedHosts]);
   app.any('/*', (res, req) => {
-    const { method, path } = readRequest(res, req);
-    const fault = methodFaultOf(method);
+    const { method, path, host } = readRequest(res, req);
+    const fault =
+      methodFaultOf(method) ?? (host === undefined || ownHosts.hasHeader(host) ? undefined : FOREIGN_HOST);
     if (fault !== undefined) {
       writeResponse(res, method, fault);
       return;
@@ -40,6 +44,15 @@ export async function openAdmin(
   });
   return listen(ws, app, { ...at, port: sharesPort ? at.port : await claimPort(at) });
 }
+
+/** The answer to a request for a name that others could let resolve to this machine. A web page of that name could read the answer. */
+const FOREIGN_HOST: RestResponse = {
+  ...failure(
+    421,
+    'the Host header is neither an IP address nor localhost, admin.host or one of admin.allowed_hosts',
+  ),
+  closeConnection: true,
+};
 
 const PATHS: readonly string[] = Object.values(ADMIN_PATHS);
 

@@ -103,6 +103,8 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['admin', { right: [undefined, {}], wrong: [9090] }],
   ['admin.host', { ...hosts, right: [undefined, ...hosts.right] }],
   ['admin.port', { ...ports, right: [undefined, ...ports.right], wrong: [...ports.wrong, 8080] }],
+  ['admin.allowed_hosts', { right: [undefined, [], ['a.internal']], wrong: [{}, 'a.internal', null] }],
+  ['admin.allowed_hosts[0]', { right: ['a.internal'], wrong: ['', 'a.internal:9090', '*', 5] }],
   [
     'keys.evm',
     { right: [{ env: 'K' }, { file: 'k' }], wrong: [undefined, {}, { file: 'k', env: 'K' }, 'k'] },

@@ -13,7 +13,7 @@ export function sampleFile() {
       allowed_origins: [],
       page_operators: [],
     },
-    admin: { host: '127.0.0.1', port: 9090 },
+    admin: { host: '127.0.0.1', port: 9090, allowed_hosts: [] },
     keys: { evm: { file: 'keys/evm.hex' }, stark: { env: 'STARK_KEY' } },
     tokens: [
       {

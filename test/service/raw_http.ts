@@ -40,7 +40,7 @@ export class RawHttp {
 
   /** Writes a request line and headers. `Host` is the first header. */
   request(line: string, headers: readonly string[] = [], body = ''): void {
-    this.write(`${[`${line} HTTP/1.1`, 'Host: test', ...headers].join('\r\n')}\r\n\r\n${body}`);
+    this.write(`${[`${line} HTTP/1.1`, 'Host: localhost', ...headers].join('\r\n')}\r\n\r\n${body}`);
   }
 
   /** Returns the next response. @throws Error when the connection ends first */

@@ -32,6 +32,23 @@ test('a service that drains lives and is not ready', async (t) => {
   await stopped;
 });
 
+test('the admin listener answers only requests for a host that nobody else can let resolve to it', async (t) => {
+  const service = await startTestService({ admin: { port: 0, allowed_hosts: ['Prices.internal'] } });
+  t.teardown(() => service.stop());
+  const statusFor = async (host: string, line = 'GET /metrics') => {
+    const probe = await RawHttp.open(service.adminPort);
+    probe.write(`${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    const { status } = await probe.response();
+    probe.end();
+    return status;
+  };
+  for (const host of ['127.0.0.1', '[::1]:9090', '10.0.0.7:9090', 'LOCALHOST:9090', 'prices.INTERNAL:9090'])
+    t.equal(await statusFor(host), 200, host);
+  for (const host of ['rebind.attacker.example', 'localhost.attacker.example', 'a@127.0.0.1.b', '1 2', ''])
+    for (const line of ['GET /metrics', 'GET /readyz', 'GET /livez', 'POST /metrics'])
+      t.equal(await statusFor(host, line), 421, `${line} ${host}`);
+});
+
 test('a service with a damaged record lives and is not ready, and says which record it is', async (t) => {
   const dir = t.testdir();
   const clock = new FakeClock();

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import { ANY_ORIGIN } from '../../config/allowed_origin.js';
 import type { Config } from '../../config/config.js';
+import { OwnHosts } from '../http/own_hosts.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 
 /** The part of a configuration that determines the allowed origins. */
@@ -13,13 +13,13 @@ export interface OriginsConfig {
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
   readonly #scheme: 'http' | 'https';
-  readonly #listenHost: string;
+  readonly #ownHosts: OwnHosts;
   readonly #publicOrigin: string | undefined;
 
   constructor({ service, listen }: OriginsConfig) {
     this.#allowed = new Set(listen.allowedOrigins);
     this.#scheme = listen.tls === undefined ? 'http' : 'https';
-    this.#listenHost = listen.host;
+    this.#ownHosts = new OwnHosts([listen.host]);
     // The scheme of a WebSocket corresponds to a scheme of HTTP: wss to https.
     this.#publicOrigin = service.publicUrl && new URL(service.publicUrl.replace(/^ws/, 'http')).origin;
   }
@@ -42,20 +42,14 @@ export class Origins {
   }
 
   /**
-   * Recognises the service's own pages, whose origin is `service.public_url` or the host of the request. This host must be an IP address,
-   * `localhost` or `listen.host`. Anybody could let another name resolve to this machine, and pages of that name would then count as the
-   * service's own pages (DNS rebinding).
+   * Recognises the service's own pages, whose origin is `service.public_url` or the host of the request. This host must be one of
+   * {@link OwnHosts}.
    */
   #isOwn(origin: string, host: string | undefined): boolean {
     if (origin === this.#publicOrigin) return true;
     const base = `${this.#scheme}://${host}`;
     if (host === undefined || !URL.canParse(base)) return false;
     const url = new URL(base);
-    return url.origin === origin && this.#isFixed(url.hostname);
-  }
-
-  #isFixed(hostname: string): boolean {
-    const address = hostname.replace(/^\[(.*)\]$/, '$1');
-    return isIP(address) !== 0 || hostname === 'localhost' || hostname === this.#listenHost.toLowerCase();
+    return url.origin === origin && this.#ownHosts.has(url);
   }
 }

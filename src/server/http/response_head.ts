@@ -54,6 +54,7 @@ const REASON_BY_STATUS: Readonly<Record<number, string>> = {
   405: 'Method Not Allowed',
   410: 'Gone',
   413: 'Content Too Large',
+  421: 'Misdirected Request',
   426: 'Upgrade Required',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
