@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import { WorkTurn } from '../log/work_turn.js';
 import { type Chunk, type ChunkPlace, nameOfKey } from './chunk.js';
 import { readBlock } from './entry_block.js';
 import { lastNumberOf } from './hour_file.js';
 import { gapFrom, isAfter, type KeptEntry } from './kept_entry.js';
 import { listHours, listLogs, logPath } from './past_folder.js';
 import { LogReader } from './running_log.js';
-import { WorkTurn } from './work_turn.js';
 
 /** The contents of the previous process's logs. */
 export interface LastLogs {

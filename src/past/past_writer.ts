@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { WorkTurn } from '../log/work_turn.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
@@ -12,7 +13,6 @@ import { gapsAfter, readLastLogs } from './last_logs.js';
 import { hourOf, listHours, listLogs, logPath, logsFolder } from './past_folder.js';
 import { type FileFigures, removeOldFiles } from './retention.js';
 import { RunningLog } from './running_log.js';
-import { WorkTurn } from './work_turn.js';
 
 /** The size of a log at which its chunk is written into the hour's files. At 400 aggregates a second, this takes a minute. */
 const CHUNK_BYTES_MAX = 16 * 1024 * 1024;

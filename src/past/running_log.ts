@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { WorkTurn } from '../log/work_turn.js';
 import { Chunk, type ChunkPlace } from './chunk.js';
 import { logPath } from './past_folder.js';
-import { WorkTurn } from './work_turn.js';
 
 const MAGIC = 0x54535052;
 const VERSION = 1;

@@ -1,0 +1,260 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, statfsSync } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import { GroupCommit } from './group_commit.js';
+import { encodeFrame } from './log_frame.js';
+import { FORMAT_VERSION, listSegments, type SegmentHead, segmentPath } from './segment.js';
+import { syncFolder, writeAll } from './written_file.js';
+
+/** The size of a segment, in bytes of the file, from which the next commit begins another segment. */
+const SEGMENT_BYTES_MAX = 16 * 1024 * 1024;
+/** The age of a segment, from which the next commit begins another segment. */
+const SEGMENT_NS_MAX = 600_000_000_000n;
+const NS_PER_HOUR = 3_600_000_000_000n;
+/** The approximate length of the lines of a frame. A commit of more lines writes more frames. */
+const FRAME_CHARS = 1024 * 1024;
+/** The delay before the files of a sealed segment are tried again. */
+const SEAL_RETRY_MS = 1_000;
+
+export interface DiskLogOptions {
+  /** The folder of the segments. */
+  readonly folder: string;
+  readonly clock: { nowNs(): bigint };
+  /** Returns further entries for the commit that begins, such as those that only the newest of many changes needs. */
+  readonly collect?: () => Iterable<string>;
+  /** Returns whether {@link collect} has entries. */
+  readonly hasMore?: () => boolean;
+  /**
+   * Called when a commit begins and takes all entries so far, and when it ends. A failed commit is tried again with its entries.
+   */
+  readonly onCommit?: { begun(): void; settled(isOnDisk: boolean): void };
+  /**
+   * Moves the entries of a sealed segment into the files in which they stay. The segment is removed afterwards. Called for one segment
+   * after the other, oldest first, and again after an error. A segment may come again after a kill, so its effect must be the same twice.
+   */
+  readonly seal: (segment: number) => Promise<void>;
+  readonly logger?: Pick<Logger, 'error' | 'info'> | undefined;
+  /** {@link SEGMENT_BYTES_MAX} except in tests. */
+  readonly segmentBytesMax?: number;
+}
+
+/** The segment after which a log continues. */
+export type LastSegment = Pick<SegmentHead, 'segment' | 'id'>;
+
+/** The segment that is being written. */
+interface Running {
+  readonly file: FileHandle;
+  readonly number: number;
+  readonly id: string;
+  readonly beginsNs: bigint;
+  /** The end of the last commit. */
+  position: number;
+}
+
+/**
+ * The log of a data folder: entries as lines of text, in segments. Entries stay in memory until the next commit. A commit is one or more
+ * frames that are written and flushed together.
+ */
+export class DiskLog {
+  readonly #options: DiskLogOptions;
+  readonly #commits: GroupCommit;
+  #pending: string[] = [];
+  /** The entries of the commit that is being written, or that failed. */
+  #committing: string[] = [];
+  #running: Running | undefined;
+  #last: LastSegment;
+  #toSeal: number[];
+  #sealing: Promise<void> | undefined;
+  #sealTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /**
+   * @param last the segment after which this log continues; number 0 and an empty ID for a new folder. The segments up to it that are still
+   * in the folder are sealed.
+   */
+  constructor(options: DiskLogOptions, last: LastSegment) {
+    this.#options = options;
+    this.#last = last;
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+    this.#toSeal = listSegments(options.folder);
+    this.#commits = new GroupCommit({
+      write: () => this.#write(),
+      isPending: () => this.#pending.length > 0 || (options.hasMore?.() ?? false),
+      freeBytes: () => freeBytes(options.folder),
+      logger: options.logger,
+    });
+  }
+
+  /** The number of entries that are not on disk yet. */
+  get waiting(): number {
+    return this.#pending.length + this.#committing.length;
+  }
+
+  get committedAtMs(): number | undefined {
+    return this.#commits.committedAtMs;
+  }
+
+  /** The segment that has the newest commit; of the last process before the first commit. */
+  get newest(): LastSegment {
+    return this.#running === undefined ? this.#last : { segment: this.#running.number, id: this.#running.id };
+  }
+
+  /** The number of sealed segments that still have to be moved. */
+  get segmentsToSeal(): number {
+    return this.#toSeal.length;
+  }
+
+  /** Adds an entry: text without a line break. */
+  append(entry: string): void {
+    this.#pending.push(entry);
+    this.#commits.changed();
+  }
+
+  /** Notes that {@link DiskLogOptions.collect} has entries. */
+  changed(): void {
+    this.#commits.changed();
+  }
+
+  durable(): Promise<void> {
+    return this.#commits.durable();
+  }
+
+  failure(): string | undefined {
+    return this.#commits.failure();
+  }
+
+  /** Begins to move sealed segments, also those of the last process. */
+  beginSealing(): void {
+    this.#seal();
+  }
+
+  /** Writes what waits and stops. The running segment stays; the next process seals it. @throws Error when the last commit failed */
+  async close(): Promise<void> {
+    try {
+      await this.#commits.close();
+    } finally {
+      this.#isClosed = true;
+      clearTimeout(this.#sealTimer);
+      await this.#sealing;
+      await this.#running?.file.close();
+      this.#running = undefined;
+    }
+  }
+
+  async #write(): Promise<void> {
+    const { collect, onCommit } = this.#options;
+    this.#committing = [...this.#committing, ...this.#pending, ...(collect?.() ?? [])];
+    this.#pending = [];
+    onCommit?.begun();
+    try {
+      await this.#writeFrames(this.#committing);
+    } catch (error) {
+      onCommit?.settled(false);
+      throw error;
+    }
+    this.#committing = [];
+    onCommit?.settled(true);
+  }
+
+  async #writeFrames(entries: readonly string[]): Promise<void> {
+    if (entries.length === 0) return;
+    const running = await this.#runningSegment();
+    const bytes = Buffer.concat(await Promise.all(framesOf(entries).map(encodeFrame)));
+    // A failed commit may have left bytes behind.
+    await running.file.truncate(running.position);
+    await writeAll(running.file, bytes, running.position);
+    await running.file.datasync();
+    running.position += bytes.length;
+  }
+
+  /** Returns the segment for the next commit. */
+  async #runningSegment(): Promise<Running> {
+    const running = this.#running;
+    const nowNs = this.#options.clock.nowNs();
+    if (running !== undefined && !this.#isFull(running, nowNs)) return running;
+    const next = await this.#create(nowNs);
+    if (running !== undefined) {
+      this.#toSeal.push(running.number);
+      await running.file.close();
+    }
+    this.#running = next;
+    this.#last = { segment: next.number, id: next.id };
+    this.#seal();
+    return next;
+  }
+
+  #isFull({ position, beginsNs }: Running, nowNs: bigint): boolean {
+    const ageNs = nowNs - beginsNs;
+    return (
+      position >= (this.#options.segmentBytesMax ?? SEGMENT_BYTES_MAX) ||
+      ageNs >= SEGMENT_NS_MAX ||
+      ageNs < 0n ||
+      nowNs / NS_PER_HOUR !== beginsNs / NS_PER_HOUR
+    );
+  }
+
+  async #create(nowNs: bigint): Promise<Running> {
+    const { folder } = this.#options;
+    const { segment, id: previous } = this.newest;
+    const head: SegmentHead = {
+      segment: segment + 1,
+      format: FORMAT_VERSION,
+      id: randomBytes(8).toString('hex'),
+      previous,
+    };
+    const file = await open(segmentPath(folder, head.segment), 'w+', 0o600);
+    try {
+      const bytes = await encodeFrame([JSON.stringify(head)]);
+      await writeAll(file, bytes, 0);
+      await file.datasync();
+      await syncFolder(folder);
+      return { file, number: head.segment, id: head.id, beginsNs: nowNs, position: bytes.length };
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  #seal(): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#sealTimer);
+    this.#sealing ??= this.#sealAll().finally(() => {
+      this.#sealing = undefined;
+    });
+  }
+
+  async #sealAll(): Promise<void> {
+    const { folder, seal, logger } = this.#options;
+    try {
+      while (this.#toSeal.length > 0 && !this.#isClosed) {
+        const [number] = this.#toSeal;
+        await seal(number!);
+        await rm(segmentPath(folder, number!), { force: true });
+        this.#toSeal.shift();
+      }
+    } catch (error) {
+      logger?.error(`the log cannot be moved into its files: ${(error as Error).message}`);
+      if (!this.#isClosed) this.#sealTimer = setTimeout(() => this.#seal(), SEAL_RETRY_MS).unref();
+    }
+  }
+}
+
+function framesOf(entries: readonly string[]): string[][] {
+  const frames: string[][] = [];
+  let chars = FRAME_CHARS;
+  for (const entry of entries) {
+    if (chars >= FRAME_CHARS) {
+      frames.push([]);
+      chars = 0;
+    }
+    frames.at(-1)!.push(entry);
+    chars += entry.length;
+  }
+  return frames;
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
