@@ -2,11 +2,13 @@
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
+import { nodeProblem } from '../server/uws/machine.js';
 import { npmKeptOption } from './npm_kept_option.js';
 import { ownText, tell } from './shown_line.js';
 
-// Loading the program opens many files at once. Without this check, a low limit of open files causes an error with a stack trace.
-const problem = fileHandleProblem(0) ?? npmKeptOption(process.env);
+// Modules of the program cannot be loaded on an older Node. Loading the program opens many files at once. Without these checks, both cause
+// an error with a stack trace.
+const problem = nodeProblem(process.versions.node) ?? fileHandleProblem(0) ?? npmKeptOption(process.env);
 if (problem !== undefined) {
   tell(process.stderr, ownText(problem));
   process.exitCode = 1;

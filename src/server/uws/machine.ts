@@ -34,6 +34,19 @@ const PLATFORMS: readonly string[] = ['linux', 'darwin'];
 const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
 /**
+ * Returns the reason why no command runs on a version of Node, in one sentence. The modules of the commands use functions of Node that
+ * older versions lack, so a caller must ask before it loads these modules.
+ * @returns `undefined` for the oldest supported version and all later ones
+ */
+export function nodeProblem(nodeVersion: string): string | undefined {
+  const [major, minor] = numbersOf(nodeVersion);
+  const [oldest] = NODE_LINES;
+  if (major! > oldest!.major || (major === oldest!.major && minor! >= oldest!.minorMin)) return undefined;
+  const least = `${oldest!.major}.${oldest!.minorMin}`;
+  return `tickseal needs Node 24, 22, or ${least} or later, and this is Node ${nodeVersion}`;
+}
+
+/**
  * Returns the reason why the service cannot run on a machine, in one sentence that names the requirement.
  * @param hasOwnBuild true if the operator trusts another build of uWebSockets.js, whose requirements are unknown
  * @returns `undefined` when the service can run

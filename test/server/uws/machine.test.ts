@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
-import { machineProblem, NODE_LINES, thisMachine } from '../../../src/server/uws/machine.js';
+import { machineProblem, NODE_LINES, nodeProblem, thisMachine } from '../../../src/server/uws/machine.js';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
@@ -86,6 +86,15 @@ function noBuild(version: string, usable: string): string {
     '(npm install "uWebSockets.js@github:uNetworking/uWebSockets.js#<tag>") and set TICKSEAL_UWS_SHA256 to its SHA-256'
   );
 }
+
+test('a command on a Node that is too old says what it needs', async (t) => {
+  for (const version of ['16.20.2', '18.20.8', '19.9.0', '20.18.3'])
+    t.equal(
+      nodeProblem(version),
+      `tickseal needs Node 24, 22, or 20.19 or later, and this is Node ${version}`,
+    );
+  for (const version of ['20.19.0', '22.0.0', '24.1.0', '26.10.0']) t.equal(nodeProblem(version), undefined);
+});
 
 test('what a machine lacks is one sentence', async (t) => {
   for (const [nodeVersion, glibcVersion, arch, platform, expected] of cases)
