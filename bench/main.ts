@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,10 +7,8 @@ import { parseArgs } from 'node:util';
 import { describeCommit, describeMachine, type Machine } from '../scripts/load/machine.js';
 import { SERVICE_NODE_OPTIONS } from '../scripts/load/server_process.js';
 import { Progress } from '../src/cli/progress_line.js';
-import { barsFile, barsSvg, CHARTS } from './harness/bars.js';
 import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
 import { judge } from './harness/outcome.js';
-import { plotFile, plotSvg } from './harness/plot.js';
 import { type LoadProfile, sumUpProfiles } from './harness/profile.js';
 import {
   type MeasuredRow,
@@ -80,13 +78,7 @@ if (values.profile) {
     measured.push(outcome);
     const names = ROWS.map(({ name }) => name);
     // The results are saved after each row, so that a row's figures are kept even if a later row fails.
-    if (scale === 'full') {
-      save(withRows(readResults(RESULTS_FILE), measured, names));
-      mkdirSync(inBench(CHARTS), { recursive: true });
-      writeFileSync(inBench(barsFile(row.name)), barsSvg(outcome));
-      for (const plot of row.plots?.(scale) ?? [])
-        writeFileSync(inBench(plotFile(plot)), plotSvg(plot, outcome.rounds));
-    }
+    if (scale === 'full') save(withRows(readResults(RESULTS_FILE), measured, names));
   }
   const missed = measured.filter(({ reached }) => scale === 'full' && !reached).map(({ name }) => name);
   if (scale === 'full')
@@ -107,9 +99,7 @@ async function measure(row: Row, scale: Scale, machine: Machine): Promise<Measur
 
 function save(results: Results): void {
   writeResults(RESULTS_FILE, results);
-  const chartsOf = (row: string) => [barsFile(row), ...(rowByName(row).plots?.('full') ?? []).map(plotFile)];
-  const accountOf = (row: string) => rowByName(row).account;
-  writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results, { chartsOf, accountOf }));
+  writeFileSync(inBench('RESULTS.md'), resultsMarkdown(results));
 }
 
 function profile({ row, variant, of }: ProfiledLoad): LoadProfile {

@@ -4,14 +4,8 @@ import { boundText, isCost, type LineOutcome, peerBoundText, type RowOutcome } f
 import { anchorOf, profileMarkdown } from './profile.js';
 import type { Results } from './results.js';
 
-/** The parts of the page that are not results: the charts of each row, and its account of bytes, if it has one. */
-export interface PageParts {
-  readonly chartsOf: (row: string) => readonly string[];
-  readonly accountOf: (row: string) => string | undefined;
-}
-
 /** Returns the text of `bench/RESULTS.md`, which shows the results to readers. */
-export function resultsMarkdown(results: Results, { chartsOf, accountOf }: PageParts): string {
+export function resultsMarkdown(results: Results): string {
   const machines = [...new Set(results.rows.map(({ machine }) => machineText(machine)))];
   const missed = results.rows.filter(({ reached }) => !reached).map(({ name }) => name);
   return [
@@ -40,8 +34,8 @@ export function resultsMarkdown(results: Results, { chartsOf, accountOf }: PageP
         `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s | ${machines.indexOf(machineText(row.machine)) + 1} |`,
     ),
     '',
-    ...lossesMarkdown(results, accountOf),
-    ...results.rows.flatMap((row) => [...rowMarkdown(row), ...chartsOf(row.name).map(chartMarkdown), '']),
+    ...lossesMarkdown(results),
+    ...results.rows.flatMap((row) => [...rowMarkdown(row), '']),
     ...profileMarkdown(results.profiles),
   ].join('\n');
 }
@@ -80,7 +74,7 @@ export function rowMarkdown(row: RowOutcome): string[] {
  * Returns the comparisons in which a peer is better than the service and no bound allows it. The worst comparison is first. A
  * comparison whose bound is reached is in the table of its row only.
  */
-function lossesMarkdown({ rows, profiles }: Results, accountOf: PageParts['accountOf']): string[] {
+function lossesMarkdown({ rows, profiles }: Results): string[] {
   const worse = rows.flatMap(({ name, lines }) =>
     lines
       .filter(({ of }) => of === undefined)
@@ -99,13 +93,8 @@ function lossesMarkdown({ rows, profiles }: Results, accountOf: PageParts['accou
   const within = worse.length - losses.length;
   const profileOf = (row: string) => {
     const profile = profiles.find(({ load }) => load === row);
-    if (profile !== undefined) return `[${profile.commit}](#${anchorOf(profile)})`;
-    return accountOf(row) === undefined ? 'no' : '[bytes](#bytes-of-the-losses)';
+    return profile === undefined ? 'no' : `[${profile.commit}](#${anchorOf(profile)})`;
   };
-  const accounts = [...new Set(losses.map(({ name }) => name))].flatMap((name) => {
-    const account = accountOf(name);
-    return account === undefined ? [] : [`${name}: ${account}`, ''];
-  });
   return [
     '## Where we lose',
     '',
@@ -123,9 +112,6 @@ function lossesMarkdown({ rows, profiles }: Results, accountOf: PageParts['accou
         `${peerBoundText(peer)} | ${profileOf(name)} |`,
     ),
     '',
-    ...(accounts.length === 0
-      ? []
-      : ['### Bytes of the losses', '', 'A CPU profile says nothing about memory.', '', ...accounts]),
   ];
 }
 
@@ -160,8 +146,4 @@ function hashesText(hashes: Readonly<Record<string, string>>): string[] {
     ...names.map((name) => `- ${name}: ${hashes[name]!.slice(0, 16)}…`),
     '',
   ];
-}
-
-function chartMarkdown(file: string): string {
-  return `![${file.replace(/^.*\/|\.svg$/g, '')}](${file})`;
 }

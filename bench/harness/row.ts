@@ -22,17 +22,11 @@ export interface Row {
   readonly method: string;
   /** An explanation of what limits the figures, and possible improvements. The page shows this text if the row misses a limit. */
   readonly limit?: string;
-  /**
-   * An account of the measured bytes, for a row about which a CPU profile says nothing. The page shows this text instead of a link to a
-   * profile.
-   */
-  readonly account?: string;
   /** The number of runs of each variant at full scale. Each run has a new process. */
   readonly rounds: number;
   /** The variants of the service and of the peers, by name. */
   readonly variants: Readonly<Record<string, (scale: Scale) => Promise<Measurement>>>;
   readonly lines: (scale: Scale) => readonly Line[];
-  readonly plots?: (scale: Scale) => readonly Plot[];
 }
 
 /** A comparison in a row. */
@@ -77,14 +71,3 @@ export interface Source {
 
 /** A limit. With `within`, two figures must agree: their ratio may differ from 1 by at most this number. */
 export type Bound = { readonly atLeast: number } | { readonly atMost: number } | { readonly within: number };
-
-/** Curves of figures on two logarithmic axes. */
-export interface Plot {
-  readonly name: string;
-  readonly xLabel: string;
-  readonly yLabel: string;
-  readonly curves: readonly {
-    readonly name: string;
-    readonly points: readonly { readonly x: number; readonly source: Source }[];
-  }[];
-}

@@ -1,8 +1,9 @@
 import { threeDigits } from '../../scripts/load/statistics.js';
-import { COLOURS, escapeXml, text } from '../harness/svg.js';
 import type { LoadFigures, LoadResult } from './load_run.js';
 
 const MIB = 2 ** 20;
+/** Colours that colour-blind readers can distinguish (Okabe and Ito). */
+const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
 
 /** The column headers of the live table. Each row of the table has the figures of a second. */
 export const HEAD = ['s', 'frames/s', 'p50 ms', 'p99 ms', 'gaps', 'own p99', 'REST p99', 'cores', 'MiB'];
@@ -135,4 +136,13 @@ function chartOf(title: string, curves: readonly Curve[], seconds: readonly Load
     ]),
     '</svg>',
   ].join('\n');
+}
+
+/** Returns a line of text. `anchor` is the `text-anchor` of SVG, and `more` contains additional attributes. */
+function text(x: number, y: number, words: string, anchor: 'start' | 'middle' | 'end', more = ''): string {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${escapeXml(words)}</text>`;
+}
+
+function escapeXml(words: string): string {
+  return words.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }

@@ -9,7 +9,7 @@ import type { Secp256k1 } from '../../src/crypto/secp256k1/secp256k1_operations.
 import { loadSystemSecp256k1 } from '../../src/crypto/secp256k1/secp256k1_system.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { measureCompiled } from '../peers/compiled.js';
+import { measureGo } from '../peers/go.js';
 import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 50;
@@ -46,7 +46,7 @@ export const evmIngest: Row = {
         ? { figures: {}, missing: 'this system has no libsecp256k1' }
         : loop(scale, recoverOnce(curve));
     },
-    'Go recover loop': async (scale) => measureCompiled('Go', scale, { calls: ['recover', '0'] }),
+    'Go recover loop': async (scale) => measureGo(scale, { calls: ['recover', '0'] }),
     'verify loop': async (scale) => loop(scale, verifyOnce()),
     'recover loop on noble': async (scale) => loop(scale, recoverOnce(nobleSecp256k1)),
     'service without a native library': (scale) =>

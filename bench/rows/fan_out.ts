@@ -3,7 +3,7 @@ import { openStreams } from '../../scripts/load/streams.js';
 import { measureUsage, type Usage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { type StartedPeer, startCompiled } from '../peers/compiled.js';
+import { type StartedPeer, startGo } from '../peers/go.js';
 import { startPeer } from '../peers/start.js';
 import { startPricedService } from '../workloads/priced_service.js';
 import { unsignedFrame } from '../workloads/unsigned_frame.js';
@@ -41,8 +41,8 @@ export const fanOut: Row = {
   title: 'Fan-out: delivered frames per server core',
   method:
     'Unsigned frames of 10 assets to clients of one group: 100 and 1,000 at 10 ms, 5,000 at 100 ms. The peers send ' +
-    'frames of the same bytes at the same interval: `app.publish` of uWebSockets.js alone, npm `ws`, gobwas/ws in Go, and ' +
-    'fastwebsockets on one thread of tokio in Rust. Each server is paid by the frames that its clients received and its CPU ' +
+    'frames of the same bytes at the same interval: `app.publish` of uWebSockets.js alone, npm `ws`, and gobwas/ws in Go. ' +
+    'Each server is paid by the frames that its clients received and its CPU ' +
     'time, at 100 clients after 25 s, in which V8 compiles the code of a tick. How fast it can be at most is shown by the bare `app.publish`: a tick that ' +
     'wakes the thread and a socket write a frame cost all the same.',
   limit:
@@ -55,8 +55,7 @@ export const fanOut: Row = {
     'But the ticks of such a timer are up to 1 ms late instead of 0.2, and with it the service takes 0.94 to 1.0 of the CPU time; to wait for the thread with `Atomics.waitAsync` instead of a ' +
     'message takes as long; a timer of the kernel (`timerfd`) in the event loop would save 20 to 40 µs of 1,300 a tick, by parts of Node that are not public. ' +
     'At 5,000 clients the service takes 1.05 to 1.09 of the CPU time of bare `app.publish` (medians of 5 and 6 turns); ' +
-    'without any look at readers that do not read it takes as long. Fewer system ' +
-    'calls a frame are for uWebSockets.js to make: bare `app.publish` itself sends fewer frames than Rust.',
+    'without any look at readers that do not read it takes as long.',
   rounds: 3,
   variants: {
     service: (scale) =>
@@ -66,13 +65,7 @@ export const fanOut: Row = {
     'npm ws': (scale) =>
       measure(scale, ({ channelMs }) => startPeer('ws_publish', `${channelMs}`, unsignedFrame(ASSETS))),
     Go: (scale) =>
-      measure(scale, ({ channelMs }) =>
-        startCompiled('Go', scale, 'fan_out', `${channelMs}`, unsignedFrame(ASSETS)),
-      ),
-    Rust: (scale) =>
-      measure(scale, ({ channelMs }) =>
-        startCompiled('Rust', scale, 'fan_out', `${channelMs}`, unsignedFrame(ASSETS)),
-      ),
+      measure(scale, ({ channelMs }) => startGo(scale, 'fan_out', `${channelMs}`, unsignedFrame(ASSETS))),
   },
   lines: (scale) => [
     ...LOADS[scale].map(line),
@@ -90,10 +83,7 @@ function limit(figure: string): Line {
     of: 'bare app.publish',
     unit: 'frames/s per core',
     ours: { variant: 'bare uWS', figure },
-    peers: [
-      { name: 'npm ws', source: { variant: 'npm ws', figure } },
-      { name: 'fastwebsockets (Rust)', source: { variant: 'Rust', figure } },
-    ],
+    peers: [{ name: 'npm ws', source: { variant: 'npm ws', figure } }],
   };
 }
 
@@ -112,8 +102,6 @@ function line({ clients, ratios }: FanOutLoad): Line {
       against('bare app.publish', 'bare uWS'),
       against('npm ws', 'npm ws'),
       { name: 'gobwas/ws (Go)', source: { variant: 'Go', figure } },
-      // Bare app.publish itself sends fewer frames than Rust, so there is no bound.
-      { name: 'fastwebsockets (Rust)', source: { variant: 'Rust', figure } },
     ],
     shown: [
       {

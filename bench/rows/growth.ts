@@ -1,7 +1,7 @@
 import { openStreams } from '../../scripts/load/streams.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
-import type { Line, Measurement, Plot, Row, Scale, Source } from '../harness/row.js';
+import type { Line, Measurement, Row, Scale, Source } from '../harness/row.js';
 import { measureIngest } from '../workloads/ingest.js';
 import { startPricedService } from '../workloads/priced_service.js';
 
@@ -58,7 +58,6 @@ export const growth: Row = {
       measureEach(scale, 'publishers per asset', (publishers) => costOfUpdate(scale, 20, publishers, 20)),
   },
   lines: (scale) => (Object.keys(UNIT_OF) as Dimension[]).flatMap((dimension) => linesOf(scale, dimension)),
-  plots: (scale) => (Object.keys(UNIT_OF) as Dimension[]).map((dimension) => plotOf(scale, dimension)),
 };
 
 function source(dimension: Dimension, size: number): Source {
@@ -87,20 +86,6 @@ function linesOf(scale: Scale, dimension: Dimension): Line[] {
             },
           ],
   }));
-}
-
-function plotOf(scale: Scale, dimension: Dimension): Plot {
-  return {
-    name: `Growth by ${dimension}`,
-    xLabel: dimension,
-    yLabel: UNIT_OF[dimension],
-    curves: [
-      {
-        name: 'CPU time of the service',
-        points: SIZES[scale][dimension].map((size) => ({ x: size, source: source(dimension, size) })),
-      },
-    ],
-  };
 }
 
 async function measureEach(

@@ -1,18 +1,13 @@
 import type { Row } from '../harness/row.js';
 import { busyLatency } from './busy_latency.js';
-import { clientSigning } from './client_signing.js';
 import { clusterCatchUp } from './cluster_catch_up.js';
 import { clusterEdge } from './cluster_edge.js';
-import { clusterFeeds } from './cluster_feeds.js';
 import { clusterLatency } from './cluster_latency.js';
 import { clusterLog } from './cluster_log.js';
-import { clusterStart } from './cluster_start.js';
-import { clusterVerify } from './cluster_verify.js';
 import { distinctSets } from './distinct_sets.js';
 import { evmIngest } from './evm_ingest.js';
 import { fanOut } from './fan_out.js';
 import { growth } from './growth.js';
-import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { past } from './past.js';
@@ -47,9 +42,7 @@ export const ROWS: readonly Row[] = [
   past,
   publicLog,
   threads,
-  clientSigning,
   memory,
-  idle,
   start,
   sources,
   growth,
@@ -57,9 +50,6 @@ export const ROWS: readonly Row[] = [
   clusterEdge,
   clusterLog,
   clusterCatchUp,
-  clusterStart,
-  clusterFeeds,
-  clusterVerify,
 ];
 
 /** @throws RangeError when no row has this name. */

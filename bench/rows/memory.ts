@@ -35,9 +35,8 @@ export const memory: Row = {
   limit:
     'Beside uWebSockets.js a connection takes 360 bytes of objects: a socket (120), a session (112), what ties it to the binding (72), four ' +
     'places in lists (32) and its last time (24). A new process takes about 1,800 bytes more for each of its first 10,000 connections, once: ' +
-    'V8 doubles the memory of new objects to 32 MiB. After some seconds without work, the next collection reduces it to 1 MiB.',
-  account:
-    'A new process has 71 MiB of anonymous memory before its first connection: 39 MiB are V8’s heap (16 for new objects, 16 for old ones, 6 for large ones, 1 of code), ' +
+    'V8 doubles the memory of new objects to 32 MiB. After some seconds without work, the next collection reduces it to 1 MiB. ' +
+    'It has 71 MiB of anonymous memory before its first connection: 39 MiB are V8’s heap (16 for new objects, 16 for old ones, 6 for large ones, 1 of code), ' +
     '25 MiB are columns, tables and buffers that are allocated at the start so that an update allocates nothing, and stacks of 13 threads, and 7 MiB are the C library’s. ' +
     'Bare uWebSockets.js loads no modules and has no tables: 9 MiB. ' +
     '10,000 connections add 30 MiB: 16 because V8 doubles the memory for new objects, 3 for old objects, 7 in the C library (all that bare uWebSockets.js adds) and 4 others.',

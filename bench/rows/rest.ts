@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { symbolOf, TOKEN, writeConfig } from '../../scripts/load/config.js';
 import { fetchBody } from '../../scripts/load/fetch_body.js';
 import { clientFrame } from '../../scripts/load/frame_socket.js';
@@ -11,8 +11,7 @@ import { pause } from '../../scripts/load/wait.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
 import { DAY_S, MINUTE_S } from '../../src/wire/resolution.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { type StartedPeer, startCompiled } from '../peers/compiled.js';
-import { startNginx } from '../peers/nginx.js';
+import { type StartedPeer, startGo } from '../peers/go.js';
 import { startPeer } from '../peers/start.js';
 import { type HistoryRange, storeCandles } from '../workloads/candles.js';
 import { openPublisher } from '../workloads/publishers.js';
@@ -49,10 +48,9 @@ export const rest: Row = {
   name: 'rest',
   title: 'REST: answers per second and core',
   method:
-    '32 connections that ask again as soon as they have their answer. Aggregates have one input. A route of uWebSockets.js, ' +
-    'fastify, and nginx with a static file send the same body, which they were given before, without looking at the request; nginx as Debian ' +
-    'configures it, and one that keeps the file open (`open_file_cache`) and no log. ' +
-    'net/http in Go and axum in Rust check the token, read what is asked for, and join the JSON of the aggregates, which they keep. ' +
+    '32 connections that ask again as soon as they have their answer. Aggregates have one input. A route of uWebSockets.js ' +
+    'and fastify send the same body, which they were given before, without looking at the request. ' +
+    'net/http in Go checks the token, reads what is asked for, and joins the JSON of the aggregates, which it keeps. ' +
     'The service checks the token and its rate limit, and reads what is asked for. ' +
     'A bound that the bare route itself misses in the same run becomes the share of the bare route that its own line asks for.',
   limit:
@@ -63,24 +61,16 @@ export const rest: Row = {
     'the rest is the token, the rate limit, the look for the answer and the counts, none above a tenth. ' +
     'In a loop of the JavaScript alone an answer takes 0.65 µs, of which 0.1 µs are gone without the rate limit, 0.05 without the counts, and 0.04 without two of the readings of the clock; ' +
     'a rate limit that makes fewer BigInts saved 0.02 µs there and nothing that a whole answer shows. ' +
-    'An answer of 100 assets nginx sends from the page cache without a copy ' +
-    '(`sendfile`); with a copy the kernel spends a quarter of the time on it. In some rounds of 100 assets the client, which has a core of its own and ' +
+    'In some rounds of 100 assets the client, which has a core of its own and ' +
     'is busy, reads an answer in small pieces: the server then has a third of a core, and an answer goes out in many writes, which costs twice as much. ' +
-    'It was so in rounds of the service, of fastify and of nginx, with BBR and with cubic as the congestion control of the kernel, and the median of five ' +
-    'may be such a one. In pairs of good rounds the service reached 0.74 to 0.86 of nginx.',
+    'It was so in rounds of the service and of fastify, with BBR and with cubic as the congestion control of the kernel, and the median of five ' +
+    'may be such a one.',
   rounds: 5,
   variants: {
     service: (scale) => measure(scale, CASES),
     'bare uWS': (scale) => measure(scale, CASES, ({ file }) => startPeer('uws_route', file)),
     fastify: (scale) => measure(scale, CASES, ({ file }) => startPeer('fastify_route', file)),
-    nginx: (scale) =>
-      measure(scale, LATEST_CASES, ({ dir, file }) => startNginx(dir, basename(file), 'debian')),
-    'tuned nginx': (scale) =>
-      measure(scale, LATEST_CASES, ({ dir, file }) => startNginx(dir, basename(file), 'tuned')),
-    'net/http': (scale) =>
-      measure(scale, LATEST_CASES, ({ all }) => startCompiled('Go', scale, 'rest', all, TOKEN)),
-    axum: (scale) =>
-      measure(scale, LATEST_CASES, ({ all }) => startCompiled('Rust', scale, 'rest', all, TOKEN)),
+    'net/http': (scale) => measure(scale, LATEST_CASES, ({ all }) => startGo(scale, 'rest', all, TOKEN)),
   },
   lines: () => [...CASES.map(line), ...CASES.map(limit)],
 };
@@ -101,14 +91,7 @@ function line(name: Case): Line {
     peers: [
       against('bare uWS route', 'bare uWS'),
       against('fastify', 'fastify'),
-      ...(isLatest(name)
-        ? [
-            { name: 'nginx, static file', source: { variant: 'nginx', figure: name } },
-            tunedNginx(name),
-            { name: 'net/http (Go)', source: { variant: 'net/http', figure: name } },
-            { name: 'axum (Rust)', source: { variant: 'axum', figure: name } },
-          ]
-        : []),
+      ...(isLatest(name) ? [{ name: 'net/http (Go)', source: { variant: 'net/http', figure: name } }] : []),
     ],
     shown: [
       { name: 'p50 of one alone', unit: 'ms', source: { variant: 'service', figure: `${name}: p50` } },
@@ -127,10 +110,6 @@ function bareRoute(figure: Case, atLeast: number) {
   return { name: 'the bare uWS route', source: { variant: 'bare uWS', figure }, atLeast };
 }
 
-function tunedNginx(figure: Case) {
-  return { name: 'nginx that keeps the file open and no log', source: { variant: 'tuned nginx', figure } };
-}
-
 /** Returns the line of a server that sends a constant answer. */
 function limit(name: Case): Line {
   return {
@@ -138,12 +117,7 @@ function limit(name: Case): Line {
     of: 'bare uWS route',
     unit: 'answers/s per core',
     ours: { variant: 'bare uWS', figure: name },
-    peers: [
-      { name: 'fastify', source: { variant: 'fastify', figure: name } },
-      ...(isLatest(name)
-        ? [{ name: 'nginx, static file', source: { variant: 'nginx', figure: name } }, tunedNginx(name)]
-        : []),
-    ],
+    peers: [{ name: 'fastify', source: { variant: 'fastify', figure: name } }],
   };
 }
 
@@ -153,8 +127,6 @@ interface Bodies {
   readonly file: string;
   /** The file with the latest aggregates of all assets. */
   readonly all: string;
-  /** The temporary folder with these files. */
-  readonly dir: string;
 }
 
 /** @param startAnswering starts a peer; if absent, measures the service */
@@ -182,7 +154,7 @@ async function measure(
   const all = await keepAnswer('latest of 100 assets');
   const figures: Record<string, number> = {};
   for (const name of cases) {
-    const server = (await startAnswering?.({ file: await keepAnswer(name), all, dir })) ?? service;
+    const server = (await startAnswering?.({ file: await keepAnswer(name), all })) ?? service;
     if ('missing' in server) {
       await service.stop();
       return { figures: {}, missing: server.missing };

@@ -1,23 +1,21 @@
 import { publisherKeys, SERVICE_KEY } from '../../scripts/load/keys.js';
 import { eip191, isSignedBy } from '../../src/crypto/evm.js';
-import { secp256k1, systemSecp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { loadNativeSecp256k1 } from '../../src/crypto/secp256k1/secp256k1_native.js';
 import type { Secp256k1 } from '../../src/crypto/secp256k1/secp256k1_operations.js';
 import { EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { measureCompiled } from '../peers/compiled.js';
+import { measureGo } from '../peers/go.js';
 
 const SIGNATURES = 256;
-/** The smallest allowed ratio to the library's own rate, if the machine has the library. */
-const BARE_RATIO_MIN = 0.9;
 
 export const signatures: Row = {
   name: 'signatures',
   title: 'secp256k1 signatures per second and core',
   method:
     'Sign 32 bytes, and recover the public key of a signature, with what the service found on this machine; the check of the first ' +
-    'updates of a publisher recovers the key and compares its address. Those of keys that are known by then are verified in batches, in WebAssembly. Against the same library in a loop in C, against the libsecp256k1 of 2019 in the npm package, ' +
+    'updates of a publisher recovers the key and compares its address. Those of keys that are known by then are verified in batches, in WebAssembly. Against the libsecp256k1 of 2019 in the npm package, ' +
     'and against the binding of go-ethereum, which contains a libsecp256k1 of its own.',
   rounds: 5,
   variants: {
@@ -25,17 +23,13 @@ export const signatures: Row = {
       const { figures } = measure(scale, secp256k1);
       return { figures: { ...figures, ...batchFigures(scale) } };
     },
-    'bare library': async (scale) =>
-      systemSecp256k1().curve === undefined
-        ? { figures: {}, missing: 'there is no libsecp256k1 on this machine' }
-        : measureCompiled('C', scale, { sign: ['sign'], recover: ['recover'] }),
     'npm package': async (scale) => {
       const native = loadNativeSecp256k1();
       return native === undefined
         ? { figures: {}, missing: 'no build for this platform' }
         : measure(scale, native);
     },
-    Go: async (scale) => measureCompiled('Go', scale, { sign: ['sign', '0'], recover: ['recover', '0'] }),
+    Go: async (scale) => measureGo(scale, { sign: ['sign', '0'], recover: ['recover', '0'] }),
   },
   lines: () => [
     ...(['sign', 'recover'] as const).map((figure) => ({
@@ -43,11 +37,6 @@ export const signatures: Row = {
       unit: 'signatures/s per core',
       ours: { variant: 'service', figure },
       peers: [
-        {
-          name: 'bare library',
-          source: { variant: 'bare library', figure },
-          ratio: { atLeast: BARE_RATIO_MIN },
-        },
         { name: 'npm package', source: { variant: 'npm package', figure } },
         { name: figure === 'recover' ? 'Go, with the address' : 'Go', source: { variant: 'Go', figure } },
       ],
@@ -60,10 +49,7 @@ export const signatures: Row = {
       name: `verify under known keys, ${size} at once`,
       unit: 'signatures/s per core',
       ours: { variant: 'service', figure: `batch of ${size}` },
-      peers: [
-        { name: 'bare library, recover', source: { variant: 'bare library', figure: 'recover' } },
-        { name: 'Go, recover, with the address', source: { variant: 'Go', figure: 'recover' } },
-      ],
+      peers: [{ name: 'Go, recover, with the address', source: { variant: 'Go', figure: 'recover' } }],
     })),
   ],
 };

@@ -6,7 +6,7 @@ import { FrameEncoder } from '../../src/stream/encoder.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
-import { measureCompiled } from '../peers/compiled.js';
+import { measureGo } from '../peers/go.js';
 import { frameByFrame, STAGE_TIME_NS, signPayload, sizeName } from '../workloads/stream_stage.js';
 import { filledTable } from '../workloads/stream_table.js';
 
@@ -32,7 +32,7 @@ export const signedFrames: Row = {
   variants: {
     frames: async (scale) => measure(scale, (assets) => ours(assets)),
     'keccak + sign': async (scale) => measure(scale, (assets) => bare(assets)),
-    Go: async (scale) => measureCompiled('Go', scale, GO_STAGES),
+    Go: async (scale) => measureGo(scale, GO_STAGES),
     engine: async (scale) => measure(scale, (assets) => engine(assets)),
   },
   lines: () => TARGETS.map(line),
