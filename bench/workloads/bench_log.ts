@@ -44,7 +44,7 @@ export class BenchLog {
       caughtUp: () => {},
       missing: fail('records of the log were deleted'),
       broken: (reason) => fail(reason)(),
-      skipped: (reason) => fail(reason)(),
+      faulty: (reason) => fail(reason)(),
       timing: TIMING,
       nowMs,
     });

@@ -24,6 +24,8 @@ export interface NatsServersOptions {
   readonly roles?: readonly NatsUser['role'][];
   /** The passwords of the users of an operator, for servers that have roles. */
   readonly staff?: NatsStaff;
+  /** Changes the text of the `accounts` of servers that have roles. */
+  readonly changedAccounts?: (text: string) => string;
   /** True when a server writes each record to disk before it acknowledges the record, as in scripts/deploy/nats.conf. */
   readonly syncAlways?: boolean | ((server: number) => boolean);
   /**
@@ -178,16 +180,17 @@ export class NatsServers {
   }
 
   async #configText(index: number): Promise<string> {
-    const { settings = '', count, staff, syncAlways = false } = this.#options;
+    const { settings = '', count, staff, syncAlways = false, changedAccounts } = this.#options;
     const isSynced = typeof syncAlways === 'function' ? syncAlways(index) : syncAlways;
     const folder = JSON.stringify(this.storage(index));
+    const accounts = this.#users.length > 0 ? natsAccounts('main', this.#users, staff) : '';
     return [
       `server_name: n${index + 1}`,
       `listen: "127.0.0.1:${this.#ports[index]}"`,
       `jetstream { store_dir: ${folder}${isSynced ? ', sync_interval: always' : ''} }`,
       `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
       count > 1 ? await this.#clusterText(index) : '',
-      this.#users.length > 0 ? natsAccounts('main', this.#users, staff) : '',
+      changedAccounts?.(accounts) ?? accounts,
       settings,
     ].join('\n');
   }

@@ -56,7 +56,7 @@ export class ClusterMember {
         host.missing(firstSequence);
       },
       broken: (reason) => this.#fail(reason),
-      skipped: (reason) => host.skipped(reason),
+      faulty: (fault, reason) => host.faulty(fault, reason),
       restored: options.role === 'edge' ? undefined : (count) => host.restored(count),
     });
     this.#receiver = new TickReceiver({

@@ -2,6 +2,7 @@ import type { PublicLogFacts, Signer } from '../model/node_list.js';
 import type { Bus, LogPosition } from './bus.js';
 import type { LeaderHost } from './leading/leadership.js';
 import type { LogBatch } from './log/log_batch.js';
+import type { LogFault } from './log/log_follower_options.js';
 import type { IdMapping } from './ticks/id_mapping.js';
 import type { IdsRefusal } from './ticks/leader_names.js';
 import type { PriceListener } from './ticks/tick_receiver.js';
@@ -29,8 +30,7 @@ export interface MemberHost extends LeaderHost {
   clockIsRight(): boolean | undefined;
   /** The listener for the leader's live prices, while another node leads. */
   readonly prices: PriceListener;
-  /** Called when a record of the log has no effect, because it is damaged or no leader wrote it. */
-  skipped(reason: string): void;
+  faulty(fault: LogFault, reason: string): void;
   /** Called after this node has appended lost records to the log again. */
   restored(count: number): void;
   /** Called when the node cannot continue. The process must then exit and report this reason. */

@@ -243,8 +243,6 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ state }) => state.cluster?.nodes },
   { name: 'tickseal_cluster_log_copies', type: 'gauge', help: 'Servers that have a whole copy of the log.',
     read: ({ state }) => state.cluster?.logCopies },
-  { name: 'tickseal_cluster_damaged_copies', type: 'gauge', help: 'Servers that lost or changed a record of the log.',
-    read: ({ state }) => state.cluster?.damagedCopies },
   { name: 'tickseal_cluster_forgetful_servers', type: 'gauge',
     help: 'Servers that may lose acknowledged records in a power cut, or do not answer.',
     read: ({ state }) => state.cluster?.forgetfulServers },

@@ -112,8 +112,6 @@ export interface ClusterState {
    * The number of servers that have a complete copy of the log; `undefined` if the node does not know the number, for example on an edge.
    */
   readonly logCopies: number | undefined;
-  /** The number of servers whose copies of the log are damaged, according to the leader; 0 on other nodes. */
-  readonly damagedCopies: number;
   /**
    * The number of servers that do not answer, or that may lose acknowledged records in a power failure; `undefined` if the node
    * does not ask them.

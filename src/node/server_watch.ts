@@ -1,6 +1,4 @@
 import type { Trouble } from '../clock/clock_watch.js';
-import type { LogPosition } from '../cluster/bus.js';
-import { CopyCheck } from '../cluster/log/copy_check.js';
 import { LogGone, type LogServers, type ServerReport } from '../cluster/log/log_servers.js';
 import { type Clock, type JumpWitness, NS_PER_MS } from '../model/time.js';
 import { LogDisks } from './log_disks.js';
@@ -8,22 +6,18 @@ import { LogDisks } from './log_disks.js';
 export interface ServerWatchOptions {
   readonly servers: LogServers;
   readonly clock: Clock;
-  readonly leads: () => boolean;
   /** Called with the reason when the servers no longer have the log, and with `undefined` when they have it again. */
   readonly onLogGone: (reason: string | undefined) => void;
   /** Called with the reason when a power cut may lose acknowledged records, and with `undefined` when they are all on disk. */
   readonly onForgetful: (reason: string | undefined) => void;
   /** True if this node asks the servers whether acknowledged records are on disk. */
   readonly asksDisks: boolean;
-  /** Called with the reason when a server's copy of the log is damaged, and with `undefined` when no copy is known to be damaged. */
-  readonly onDamaged: (reason: string | undefined) => void;
 }
 
 const ASK_MS = 10_000;
 /**
- * The interval between requests of the leader, and of each node before the first answer, after a missing answer and during a jump of the
- * wall clock. The leader moves the log's lead before a server that the lead does not reach causes an election, for which it waits 4 s. The
- * servers do not answer during an election.
+ * The interval between requests before the first answer, after a missing answer and during a jump of the wall clock. The servers do not
+ * answer during an election.
  */
 const ASK_AGAIN_MS = 1_000;
 /** The time after which the log counts as without a leader among the servers. An election takes at most 9 s. */
@@ -43,12 +37,10 @@ export class ServerWatch {
   /** The time of the first request that failed since the last answer; `undefined` while a server leads the log. */
   #leaderlessFromMs: number | undefined;
   readonly #disks: LogDisks | undefined;
-  readonly #copies: CopyCheck;
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
-    const { servers, asksDisks, leads, onForgetful, onDamaged } = options;
-    this.#copies = new CopyCheck({ servers, leads, onChanged: onDamaged });
+    const { servers, asksDisks, onForgetful } = options;
     if (asksDisks) this.#disks = new LogDisks({ servers, onChanged: onForgetful });
   }
 
@@ -60,21 +52,6 @@ export class ServerWatch {
   /** The reason why a power cut may lose acknowledged records; `undefined` when they are all on disk, or when this node does not ask. */
   get forgetful(): string | undefined {
     return this.#disks?.doubt;
-  }
-
-  /** The number of servers whose copies of the log are damaged; 0 on a node that does not lead. */
-  get damagedCopies(): number {
-    return this.#copies.damagedCount;
-  }
-
-  /** The servers whose copies of the log are damaged; `undefined` when no copy is known to be damaged. */
-  get damage(): string | undefined {
-    return this.#copies.reason;
-  }
-
-  /** Notes an applied record, with which the servers' copies are compared. */
-  applied(position: LogPosition): void {
-    this.#copies.applied(position);
   }
 
   /** The number of servers with a complete copy of the log; `undefined` before a server's first answer. */
@@ -140,21 +117,17 @@ export class ServerWatch {
   tick(nowMs: number): void {
     this.#nowMs = nowMs;
     this.#disks?.tick(nowMs);
-    this.#copies.tick(nowMs);
-    const { servers, clock, leads } = this.#options;
+    const { servers, clock } = this.#options;
     const { jumpNs = 0n } = clock;
     const isSoon =
-      leads() ||
-      this.#report === undefined ||
-      this.#leaderlessFromMs !== undefined ||
-      this.#isJumping ||
-      jumpNs !== 0n;
+      this.#report === undefined || this.#leaderlessFromMs !== undefined || this.#isJumping || jumpNs !== 0n;
     if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_MS)) return;
     this.#isJumping = jumpNs !== 0n;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
     this.#askedMs = nowMs;
     this.#isAsking = true;
-    (leads() ? servers.keepLogLeaderApart(wallMs, this.#copies.damaged) : servers.serverReport(wallMs))
+    servers
+      .serverReport(wallMs)
       .then((report) => {
         this.#report = report;
         this.#leaderlessFromMs = undefined;

@@ -22,7 +22,7 @@ import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { mayLead, refuseIds } from './known_ids.js';
 import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
-import { applyRecords, joinPublicLog, UNAUTHENTIC, watchServers } from './node_parts.js';
+import { applyRecords, joinPublicLog, LOG_FAULTS, watchServers } from './node_parts.js';
 import { NodeStatus } from './node_status.js';
 import { OwnSigners } from './own_signers.js';
 import { exchangePast, type PastExchange } from './past_exchange.js';
@@ -84,7 +84,7 @@ class ClusterNode implements PriceMaker {
     this.#settings = settings;
     this.#facts = new NodeFacts(settings);
     this.#rights = new CallerRights(settings.config);
-    this.#servers = watchServers(options, () => this.#term !== undefined);
+    this.#servers = watchServers(options);
     clock.heed?.(this.#servers.confirmsJump);
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
@@ -233,7 +233,6 @@ class ClusterNode implements PriceMaker {
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);
-        this.#servers.applied(position);
         // Another node now leads. Its ticks need this change immediately.
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },
@@ -242,7 +241,7 @@ class ClusterNode implements PriceMaker {
         this.#records.missing();
         void this.#candles.missing(firstSequence);
       },
-      skipped: (reason) => logger.error({ reason }, UNAUTHENTIC),
+      faulty: (fault, reason) => logger.error({ reason }, LOG_FAULTS[fault]),
       restored: (records) =>
         logger.warn({ records }, 'the log had lost records, which this node appended again'),
       prices: this.#leaderPrices,

@@ -1,4 +1,5 @@
 import { InputVerifier } from '../aggregator/input_verifier.js';
+import type { LogFault } from '../cluster/log/log_follower_options.js';
 import type { NodePresence } from '../cluster/node_presence.js';
 import { publicFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
@@ -8,20 +9,20 @@ import { ServerWatch } from '../node/server_watch.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { durableRefusal } from './node_status.js';
 
-/** The log message for a record without effect. */
-export const UNAUTHENTIC = 'a record of the log has no effect';
+/** The log messages for faults of the log. */
+export const LOG_FAULTS: Readonly<Record<LogFault, string>> = {
+  'skipped record': 'a record of the log has no effect',
+  'damaged copy': 'a NATS server has a damaged copy of the log; the others are asked',
+};
 
 /** Creates the part of a node that requests the state of the servers. */
-export function watchServers(options: ClusterNodeOptions, leads: () => boolean): ServerWatch {
-  const { bus, parts, member, durable } = options;
+export function watchServers({ bus, parts, member, durable }: ClusterNodeOptions): ServerWatch {
   const { clock, logger } = parts;
   return new ServerWatch({
     servers: bus,
     clock,
-    leads,
     onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
     onForgetful: (doubt) => logger.warn(doubt ? durableRefusal(doubt) : 'acknowledged records are on disk'),
-    onDamaged: (reason) => logger.error(reason ?? 'no copy of the log is known to be damaged'),
     asksDisks: member.role === 'aggregator' && durable === 'disk',
   });
 }
@@ -41,7 +42,7 @@ export function applyRecords(
     catalogue,
     keepsInputs: member.role === 'aggregator',
     verifier: verifyRecords ? new InputVerifier(pool.here, catalogue) : undefined,
-    onUnauthentic: (reason) => logger.error({ reason }, UNAUTHENTIC),
+    onUnauthentic: (reason) => logger.error({ reason }, LOG_FAULTS['skipped record']),
     onMinuteClosed,
     onStoreChanged: hooks.onStoreChanged,
   });

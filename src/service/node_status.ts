@@ -28,7 +28,7 @@ export interface NodeStatusOptions {
   readonly records: Pick<LogApplier, 'unauthenticCount'>;
   readonly servers: Pick<
     ServerWatch,
-    'logCopies' | 'logGone' | 'leaderless' | 'forgetful' | 'forgetfulServers' | 'damage' | 'damagedCopies'
+    'logCopies' | 'logGone' | 'leaderless' | 'forgetful' | 'forgetfulServers'
   >;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
@@ -68,7 +68,6 @@ export class NodeStatus {
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
       logCopies: servers.logCopies,
-      damagedCopies: servers.damagedCopies,
       forgetfulServers: servers.forgetfulServers,
     };
   }
@@ -93,7 +92,6 @@ export class NodeStatus {
       ...(isUnheard ? ['the keys of the leader are not known yet'] : []),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
       ...(isOther ? ["the configuration differs from the leader's"] : []),
-      ...(servers.damage === undefined ? [] : [servers.damage]),
       ...(servers.forgetful === undefined ? [] : [durableRefusal(servers.forgetful)]),
       ...(member.nodes.hasTwin ? [`another process is node ${node} too`] : []),
     ];

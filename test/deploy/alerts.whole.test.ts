@@ -96,7 +96,6 @@ function clustered(sample: Sample, changed: Partial<ClusterState>): void {
     skippedRecords: 0,
     refusedMessages: 0,
     forgetfulServers: 0,
-    damagedCopies: 0,
     standbys: 1,
   } as const;
   sample.state.cluster = { ...SAMPLE_CLUSTER, ...calm, logCopies: 3, ...changed };
@@ -221,7 +220,6 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealWritesRefused: (sample, s) => clustered(sample, { refusedWrites: s * 10 }),
   TicksealLogRecordSkipped: (sample, s) => clustered(sample, { skippedRecords: s }),
   TicksealDurableRefused: (sample) => clustered(sample, { forgetfulServers: 1 }),
-  TicksealLogCopyDamaged: (sample) => clustered(sample, { damagedCopies: 1 }),
   TicksealMessagesRefused: (sample, s) => clustered(sample, { refusedMessages: s }),
   TicksealPublicLogBehind: (sample) => logged(sample, { checkpointAgeSeconds: 91 }),
   TicksealWitnessesMissing: (sample) => logged(sample, { hasQuorum: false }),

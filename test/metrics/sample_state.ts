@@ -49,7 +49,6 @@ export const SAMPLE_CLUSTER: ClusterState = {
   standbys: 57,
   nodes: 58,
   logCopies: 59,
-  damagedCopies: 60,
   forgetfulServers: 61,
 };
 

@@ -75,7 +75,6 @@ test('a node of a cluster tells more', async (t) => {
     'tickseal_cluster_standbys 57',
     'tickseal_cluster_nodes 58',
     'tickseal_cluster_log_copies 59',
-    'tickseal_cluster_damaged_copies 60',
     'tickseal_cluster_forgetful_servers 61',
     'tickseal_tlog_size 62',
     'tickseal_tlog_checkpoint_age_seconds 6.3',

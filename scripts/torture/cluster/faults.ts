@@ -1,6 +1,6 @@
 import { pause } from '../../load/wait.js';
 import { until } from '../service.js';
-import { logLeader, withLogin } from './log_leader.js';
+import { logLeader, moveLogLeader, withLogin } from './log_leader.js';
 import type { TortureCluster, TortureNode } from './nodes.js';
 
 /** The longest allowed silences, in milliseconds. */
@@ -129,8 +129,7 @@ const serverCutOff: Fault = async (cluster) => {
   }
   const leader = await cluster.leader();
   const { server } = leader;
-  // The servers move the lead of the log within some seconds.
-  await until('another server leads the log', async () => (await leadingServer(cluster)) !== server);
+  await moveLogLeader(withLogin(cluster.servers), (server + 1) % cluster.servers.urls.length);
   const behind = cluster.nodes.filter((node) => node.server === server);
   return [
     {

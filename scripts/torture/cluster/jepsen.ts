@@ -29,9 +29,9 @@ const RECOVERED_MS_MAX = 120_000;
 const COPIED_MS_MAX = 60_000;
 const LOOK_MS = 100;
 const SETTLED_MS = 1_000;
-/** The time within which nodes restore records that a new leader of the log does not have, or name its damaged copy. */
+/** The time within which nodes restore records that a new leader of the log does not have, or say that they are lost. */
 const SAID_MS_MAX = 30_000;
-/** A reason that says that the log, or a server's copy, is damaged. The reason that a node is still reading the log does not count. */
+/** A reason that says that the log is damaged. The reason that a node is still reading the log does not count. */
 const SAYS_LOST = /log (has lost|lacks)|of the log|stream/;
 const MINUTES: Readonly<Record<Scale, number>> = { full: 8, smoke: 0 };
 const SMOKE_FAULTS = 1;
@@ -76,6 +76,7 @@ class Totals {
   epochs = 0;
   aggregates = 0;
   payloads = 0;
+  damaged = 0;
   violations = 0;
   contradictions = 0;
   crashes = 0;
@@ -104,6 +105,7 @@ class Totals {
       count('servers that got no copy of the log again within a minute', this.copiesMissing),
       count('records of the log', this.records),
       count('  epochs', this.epochs),
+      count("  missing or changed in one server's copy, which a node that reads it finds", this.damaged),
       count('  rules broken', this.violations, none),
       count('aggregates seen', this.aggregates, { atLeast: 10 }),
       count('signed payloads seen', this.payloads, { atLeast: 10 }),
@@ -201,7 +203,10 @@ class JepsenRun {
     return false;
   }
 
-  /** Stops all clients, and compares their acknowledgements with the log on each server. */
+  /**
+   * Stops all clients, and compares their acknowledgements with the log on each server. An update is lost when more than one copy lacks it,
+   * because a node that finds a damaged copy asks the other servers.
+   */
   async finish(): Promise<void> {
     const { cluster } = this.#scene;
     const totals = this.#totals;
@@ -210,22 +215,30 @@ class JepsenRun {
     for (const reader of this.#readers) reader.stop();
     const urls = withLogin(cluster.servers);
     const acknowledged = this.#publishers.flatMap((one) => [...one.acknowledged]);
+    /** The number of copies that lack an acknowledged update. */
+    const lacking = new Map<string, number>();
+    let isLossSaid = this.#isStopped;
     for (let server = 0; server < urls.length; server++) {
       const leads = await moveLogLeader(urls, server);
       const { log, lost, isSaid } = await this.#settledLog(urls[server]!, acknowledged);
       process.stderr.write(
         `  log led by server ${leads + 1}: records ${log?.first} to ${log?.last}, ${acknowledged.length} acknowledged, ${lost.length} not there\n`,
       );
-      for (const name of lost.slice(0, 3)) process.stderr.write(`    ${name}\n`);
-      for (const violation of log?.violations.slice(0, 5) ?? []) process.stderr.write(`    ${violation}\n`);
-      if (isSaid) totals.lostAndSaid = Math.max(totals.lostAndSaid, lost.length);
-      else totals.lost += lost.length;
+      for (const text of [...(log?.damaged ?? []), ...(log?.violations ?? [])].slice(0, 5))
+        process.stderr.write(`    ${text}\n`);
+      isLossSaid ||= isSaid;
+      for (const name of lost) lacking.set(name, (lacking.get(name) ?? 0) + 1);
+      totals.damaged += log?.damaged.length ?? 0;
       if (!this.#isStopped) totals.violations += log?.violations.length ?? 0;
       if (server > 0) continue;
       totals.acknowledged += acknowledged.length;
       totals.records += log?.last ?? 0;
       totals.epochs += log?.epochs ?? 0;
     }
+    const lost = [...lacking].filter(([, copies]) => copies > 1).map(([name]) => name);
+    for (const name of lost.slice(0, 3)) process.stderr.write(`    ${name} is lost\n`);
+    if (isLossSaid) totals.lostAndSaid += lost.length;
+    else totals.lost += lost.length;
     for (const one of this.#values.contradictions.slice(0, 5)) process.stderr.write(`    ${one}\n`);
     totals.aggregates += this.#values.aggregates;
     totals.payloads += this.#values.payloads;

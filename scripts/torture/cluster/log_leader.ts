@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { NatsServers } from '../../load/nats_servers.js';
 import { pause } from '../../load/wait.js';
 import { until } from '../service.js';
-import { OPERATOR_PASSWORD } from './nodes.js';
+import { MOVE_LOG_LEADER, OPERATOR_PASSWORD } from './nodes.js';
 
 /** Returns the servers' URLs with the login of node 1, an aggregator. */
 export function withLogin(servers: NatsServers): string[] {
@@ -34,9 +34,7 @@ export async function moveLogLeader(servers: readonly string[], server: number):
     async () => {
       leader = await logLeader(servers);
       if (leader === server) return true;
-      await askLog(servers[leader ?? 0]!, '$JS.API.STREAM.LEADER.STEPDOWN.TS_MAIN_LOG', request).catch(
-        () => {},
-      );
+      await askLog(servers[leader ?? 0]!, MOVE_LOG_LEADER, request).catch(() => {});
       await pause(LOOK_MS);
       return false;
     },

@@ -145,6 +145,7 @@ export class TortureCluster {
       count: SERVERS,
       roles,
       staff: { operatorPassword: OPERATOR_PASSWORD, systemPassword: OPERATOR_PASSWORD },
+      changedAccounts: (text) => text.replace('publish: [', `publish: [ "${MOVE_LOG_LEADER}"`),
       routePort,
       syncAlways,
       ...(wrapper && { wrapper }),
@@ -210,6 +211,8 @@ export class TortureCluster {
 
 /** The password of the users `operator` and `system` on the servers. */
 export const OPERATOR_PASSWORD = 'operator';
+/** The request that moves the lead of the log. Only node 1 of a torture cluster may send it; the nodes do not use it. */
+export const MOVE_LOG_LEADER = '$JS.API.STREAM.LEADER.STEPDOWN.TS_MAIN_LOG';
 
 /** The seed of the public log's key. All aggregators have it. */
 const LOG_SEED = randomBytes(32).toString('hex');

@@ -12,6 +12,8 @@ export interface RawLog {
   readonly aggregates: number;
   /** The accepted updates in the form `publisher key, symbol, timestamp`. */
   readonly updates: ReadonlySet<string>;
+  /** A sentence for each record that this copy lacks or has with other bytes. A node that reads such a record asks the other servers. */
+  readonly damaged: readonly string[];
   /** A sentence for each broken rule. */
   readonly violations: readonly string[];
 }
@@ -118,6 +120,7 @@ class RawClient {
 class Judge {
   readonly #updates = new Set<string>();
   readonly #violations: string[] = [];
+  readonly #damaged: string[] = [];
   /** The value by symbol and time. */
   readonly #values = new Map<string, string>();
   readonly #newestNs = new Map<string, bigint>();
@@ -128,11 +131,11 @@ class Judge {
 
   take(sequence: number, { message }: StoredMessage): void {
     const fail = (what: string) => this.#violations.push(`record ${sequence} ${what}`);
-    if (message?.data === undefined) return void fail('is missing');
+    if (message?.data === undefined) return void this.#noteDamage(`record ${sequence} is missing`);
     const bytes = Buffer.from(message.data, 'base64');
     const id = message.subject.split('.').at(-1)!;
     if (createHash('sha256').update(bytes).digest('hex') !== id)
-      return void fail('does not have its ID as its hash');
+      return void this.#noteDamage(`record ${sequence} does not have its ID as its hash`);
     const batch = Table.root(bytes);
     if (batch.uint64(2) !== BigInt(sequence)) fail(`was written for place ${batch.uint64(2)}`);
     const after = batch.text(3);
@@ -153,8 +156,15 @@ class Judge {
       epochs: this.#epochs,
       aggregates: this.#aggregates,
       updates: this.#updates,
+      damaged: this.#damaged,
       violations: this.#violations,
     };
+  }
+
+  /** Notes a record that nobody can compare with the next record. */
+  #noteDamage(text: string): void {
+    this.#damaged.push(text);
+    this.#lastId = undefined;
   }
 
   #enter(entry: Table, fail: (what: string) => void): void {

@@ -205,6 +205,7 @@ export class LogFollower {
     if (this.#isStopped) return;
     if (firstSequence <= this.#position.sequence + 1) {
       if (hole === undefined) return;
+      if (!this.#hole.isThere) this.#options.faulty('damaged copy', hole);
       if (++this.#chainReads % CHAIN_READS === 0) bus.reconnect();
       if (this.#hole.seen()) this.#break(`${hole}${WITHOUT_THEM}`);
       return;
@@ -247,6 +248,7 @@ export class LogFollower {
   async #skip(record: LogRecord, { fault, isDamage }: RecordFault): Promise<void> {
     const { sequence, id } = record;
     const reason = `record ${sequence} of the log ${fault}`;
+    if (isDamage === true && this.#chainReads === 0) this.#options.faulty('damaged copy', reason);
     if (++this.#chainReads < (isDamage === true ? DAMAGED_READS : CHAIN_READS)) {
       this.#options.bus.reconnect();
       throw new Error(reason);
@@ -257,7 +259,7 @@ export class LogFollower {
     // Lost records can be restored only together with the skipped records between them.
     if (this.#options.restored !== undefined) this.#recent.add(record, this.#position);
     this.#position = { sequence, id };
-    this.#options.skipped(reason);
+    this.#options.faulty('skipped record', reason);
   }
 
   /**

@@ -125,7 +125,6 @@ function askedSubjects(names: Names, node: number | '*'): AskedSubject[] {
 function makerLines(names: Names, user: NatsUser): string[] {
   const streams = [names.logStream, names.candleStream];
   const api = (request: string, of = streams) => of.map((stream) => `$JS.API.${request}.${stream}`);
-  const log = [names.logStream];
   const { node, role } = user;
   return userLines('      ', user, {
     publish: [
@@ -135,7 +134,7 @@ function makerLines(names: Names, user: NatsUser): string[] {
       api('STREAM.INFO'),
       api('STREAM.CREATE'),
       api('STREAM.UPDATE'),
-      [...api('STREAM.LEADER.STEPDOWN', log), ...api('STREAM.MSG.GET', log)],
+      api('STREAM.MSG.GET', [names.logStream]),
       api('DIRECT.GET'),
     ],
     subscribe: [

@@ -1,14 +1,13 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { Bus, LogExtent, LogPosition, LogRecord } from '../bus.js';
-import type { Damaged, LogLead, LogServers, ServerDisk, ServerReport } from '../log/log_servers.js';
+import type { LogServers, ServerDisk, ServerReport } from '../log/log_servers.js';
 import type { SharedCandles } from '../log/shared_candles.js';
-import { LeadChoice } from './lead_choice.js';
 import { NatsCandles } from './nats_candles.js';
 import { BusConnection } from './nats_connection.js';
 import { askDisks } from './nats_disks.js';
 import { Log } from './nats_log.js';
 import { Names, type NatsOptions } from './nats_options.js';
-import { askLogLead, keepLogLeaderApart, moveLogLead, reportServers } from './nats_placement.js';
+import { reportServers } from './nats_report.js';
 import { prepareStreams } from './nats_streams.js';
 
 const START_MS_MAX = 30_000;
@@ -46,7 +45,6 @@ export class NatsBus implements Bus, LogServers {
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #log: Log;
-  readonly #leadChoice = new LeadChoice();
   #refusedRequests = 0;
 
   constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
@@ -124,30 +122,6 @@ export class NatsBus implements Bus, LogServers {
 
   serverReport(nowMs: () => number): Promise<ServerReport> {
     return reportServers(this.#connection, this.#manager, this.#names.logStream, nowMs);
-  }
-
-  keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport> {
-    return keepLogLeaderApart(
-      this.#connection,
-      this.#manager,
-      this.#names.logStream,
-      this.#log,
-      this.#leadChoice,
-      nowMs,
-      damaged,
-    );
-  }
-
-  logLead(): Promise<LogLead> {
-    return askLogLead(this.#connection, this.#manager, this.#names.logStream);
-  }
-
-  leadersRecord(sequence: number): Promise<LogRecord | undefined> {
-    return this.#log.leadersRecord(sequence);
-  }
-
-  moveLogLead(damaged: Damaged): Promise<string | undefined> {
-    return moveLogLead(this.#connection, this.#manager, this.#names.logStream, this.#log, damaged);
   }
 
   serverDisks(): Promise<readonly ServerDisk[]> {

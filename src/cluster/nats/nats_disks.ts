@@ -12,9 +12,9 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 const NO_RESPONDERS = 503;
 const NS_PER_MS = 1_000_000;
 
-/** The part of a server's answer to `$SYS.REQ.SERVER.PING.VARZ` that names its process and says when it writes to its disk. */
+/** The part of a server's answer to `$SYS.REQ.SERVER.PING.VARZ` that says when it writes to its disk. */
 const serverState = z.object({
-  server: z.object({ name: z.string().max(256), id: z.string().max(256) }),
+  server: z.object({ name: z.string().max(256) }),
   data: z.object({
     jetstream: z.object({
       config: z.object({
@@ -42,21 +42,21 @@ export async function askDisks(
   const answering = [...copies].filter(([, isAway]) => !isAway).map(([server]) => server);
   const answers = await collect(connection, names.topic(SERVERS_TOPIC), new Set(answering));
   return [...copies]
-    .map(([server, isAway]) => ({ server, isAway, syncMs: undefined, ...answers.get(server) }))
+    .map(([server, isAway]) => ({ server, isAway, syncMs: answers.get(server) }))
     .sort((a, b) => (a.server < b.server ? -1 : 1));
 }
 
 /**
  * Resolves when all servers have answered, or after a time limit.
- * @returns for each server, its process, and the longest time before a write reaches its disk, in ms
+ * @returns for each server, the longest time before a write reaches its disk, in ms
  */
 function collect(
   connection: BusConnection,
   subject: string,
   missing: Set<string>,
-): Promise<ReadonlyMap<string, { readonly syncMs: number; readonly run: string }>> {
+): Promise<ReadonlyMap<string, number>> {
   return new Promise((resolve) => {
-    const answers = new Map<string, { readonly syncMs: number; readonly run: string }>();
+    const answers = new Map<string, number>();
     const inbox = createInbox(connection.inboxPrefix);
     const end = () => {
       clearTimeout(timer);
@@ -69,10 +69,10 @@ function collect(
       const state = readJson(serverState, data, ANSWER_BYTES_MAX);
       if (state === undefined) return;
       const { sync_always: isAlways = false, sync_interval: intervalNs = 0 } = state.data.jetstream.config;
-      const { name, id: run } = state.server;
+      const { name } = state.server;
       // If the answer has no interval, the time is unknown.
       const syncMs = isAlways ? 0 : intervalNs / NS_PER_MS || Number.POSITIVE_INFINITY;
-      answers.set(name, { run, syncMs: Math.max(syncMs, answers.get(name)?.syncMs ?? 0) });
+      answers.set(name, Math.max(syncMs, answers.get(name) ?? 0));
       missing.delete(name);
       if (missing.size === 0) end();
     });

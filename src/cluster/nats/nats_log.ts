@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   JetStreamApiError,
   type JetStreamManager,
@@ -12,11 +11,8 @@ import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
 
 const APPEND_MS_MAX = 2_000;
-/** The time limit of a request about the log. A request that the servers lose, because the log's lead moves, is repeated soon. */
+/** The time limit of a request about the log. A request that the servers lose in an election is repeated soon. */
 const ASK_MS_MAX = 800;
-/** The longest wait for the answer to a write before the log's lead moves, and the longest time for which writes wait for the move. */
-const ANSWERED_MS_MAX = 300;
-const MOVE_MS_MAX = 1_000;
 const READ_RECORDS_MAX = 2_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
 
@@ -37,10 +33,6 @@ export class Log {
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #idStart: number;
-  /** The unanswered writes, by the function that ends the wait for the answer. */
-  readonly #waits = new Map<(error: Error) => void, Promise<Msg>>();
-  /** The move of the log's lead that is in progress. It never rejects. */
-  #move: Promise<void> | undefined;
 
   constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
     this.#connection = connection;
@@ -52,28 +44,7 @@ export class Log {
   async append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
     if (!SUBJECT_WORD.test(id))
       throw new RangeError('the ID of a record has other characters than letters, digits, _ and -');
-    if (this.#move !== undefined) await this.#move;
     return (await this.#write(after, id, bytes)) ?? (await this.#explainRefusal(after, id, bytes));
-  }
-
-  /**
-   * Moves the log's lead to another server between two writes. The servers drop a write that arrives during the move, and then do not
-   * accept the same write for about half a second. A write that is still unanswered after the move has an unknown outcome.
-   */
-  async moveLead(move: () => Promise<void>): Promise<void> {
-    const answered = Promise.allSettled(this.#waits.values());
-    const moved = Promise.race([answered, wait(ANSWERED_MS_MAX, undefined, { ref: false })])
-      .then(move)
-      .then(() => {
-        for (const end of this.#waits.keys()) end(new Error("the log's lead was moved before the answer"));
-      });
-    const held = Promise.race([moved.catch(() => {}), wait(MOVE_MS_MAX, undefined, { ref: false })]);
-    this.#move = held;
-    try {
-      await moved;
-    } finally {
-      if (this.#move === held) this.#move = undefined;
-    }
   }
 
   async extent(): Promise<LogExtent> {
@@ -112,21 +83,12 @@ export class Log {
       expected.set('Nats-Expected-Last-Subject-Sequence', String(after.sequence));
       expected.set('Nats-Expected-Last-Subject-Sequence-Subject', this.#names.record(after.id));
     }
-    const answer = await this.#untilMoved(
-      this.#connection.request(this.#names.record(id), bytes, APPEND_MS_MAX, expected),
-    );
+    const answer = await this.#connection.request(this.#names.record(id), bytes, APPEND_MS_MAX, expected);
     const { seq, error } = answer.json<Acknowledgement>();
     if (error?.err_code === WRONG_LAST_SEQUENCE) return undefined;
     if (error !== undefined) throw new Error(`the log did not take a record: ${error.description}`);
     if (!Number.isSafeInteger(seq) || seq <= 0) throw new Error('the log answered without a sequence');
     return seq;
-  }
-
-  #untilMoved(answer: Promise<Msg>): Promise<Msg> {
-    return new Promise((resolve, reject) => {
-      this.#waits.set(reject, answer);
-      answer.then(resolve, reject).finally(() => this.#waits.delete(reject));
-    });
   }
 
   /** Finds the reason for a refused record. An earlier attempt may have succeeded, or may still be in progress. */
@@ -149,10 +111,10 @@ export class Log {
   }
 
   /**
-   * Reads a record from the server that leads the log. Any server with a copy may answer {@link read} instead.
+   * Asks the server that leads the log for a record's ID, because this server has every committed record.
    * @returns `undefined` when the server does not have the record
    */
-  async leadersRecord(sequence: number): Promise<LogRecord | undefined> {
+  async #idAt(sequence: number): Promise<string | undefined> {
     let message: StoredMsg | null;
     try {
       const { streams } = this.#manager;
@@ -164,18 +126,12 @@ export class Log {
       if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return undefined;
       throw error;
     }
-    if (message === null) return undefined;
-    return { sequence, id: message.subject.slice(this.#idStart), bytes: message.data };
+    return message?.subject.slice(this.#idStart);
   }
 
   async #state(): Promise<StreamInfo['state']> {
     const { streams } = this.#manager;
     return (await this.#connection.untilLost(() => streams.info(this.#names.logStream), ASK_MS_MAX)).state;
-  }
-
-  /** Asks the server that leads the log, because it has every committed record. */
-  async #idAt(sequence: number): Promise<string | undefined> {
-    return (await this.leadersRecord(sequence))?.id;
   }
 
   #toRecord({ headers: given, data }: Msg): LogRecord {

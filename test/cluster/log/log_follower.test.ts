@@ -233,18 +233,18 @@ test('a damaged record is read from another server; without one the log is broke
     return { ...record, bytes };
   };
   for (const isEverywhere of [false, true]) {
-    const { follower, log, applied, skipped, broken, pass } = setUp(5);
+    const { follower, log, applied, skipped, damaged, broken, pass } = setUp(5);
     follower.start();
     await turns();
     const sound = records(6, 8);
     log.push(flipped(sound[0]!), ...sound.slice(1));
-    if (!isEverywhere)
-      queueMicrotask(() => {
-        log[5] = sound[0]!;
-      });
-    await pass(2_000);
+    // The follower reads after a silence of a second.
+    await pass(1_100);
+    if (!isEverywhere) log[5] = sound[0]!;
+    await pass(1_000);
     t.same(applied, isEverywhere ? [1, 2, 3, 4, 5] : [1, 2, 3, 4, 5, 6, 7, 8]);
     t.equal(skipped.length, isEverywhere ? 1 : 0);
+    t.same(damaged, ['record 6 of the log does not have the hash that is its ID'], 'named once');
     t.same(
       broken,
       isEverywhere
@@ -257,12 +257,15 @@ test('a damaged record is read from another server; without one the log is broke
 });
 
 test('a hole that stays is named', async (t) => {
-  const { follower, log, applied, broken, clock, reported, pass } = setUp(9, LOG_START, { hole: 6 });
+  const { follower, log, applied, damaged, broken, clock, reported, pass } = setUp(9, LOG_START, {
+    hole: 6,
+  });
   follower.start();
   await pass(29_000);
   t.same(broken, []);
   await pass(2_000);
   t.same(broken, [`the log lacks the records 6 to 6${WITHOUT_THEM}`]);
+  t.same(damaged, ['the log lacks the records 6 to 6'], 'named once, at the beginning');
   t.ok(reported.reconnects > 5, 'other servers were asked');
   t.same(applied, [1, 2, 3, 4, 5]);
   t.equal(log.length, 9);
@@ -326,6 +329,7 @@ function setUp(
   const missing: number[] = [];
   const broken: string[] = [];
   const skipped: string[] = [];
+  const damaged: string[] = [];
   const restored: number[] = [];
   const readFrom: number[] = [];
   const clock = { nowMs: 0 };
@@ -367,7 +371,7 @@ function setUp(
     caughtUp: () => caughtUp.push(applied.at(-1)),
     missing: (sequence) => missing.push(sequence),
     broken: (reason) => broken.push(reason),
-    skipped: (reason) => skipped.push(reason),
+    faulty: (fault, reason) => (fault === 'skipped record' ? skipped : damaged).push(reason),
     restored: mayWrite ? (number) => restored.push(number) : undefined,
     timing: { leaseMs: 1_000, retryMs: 100, regressedMs: 30_000 },
     nowMs: () => clock.nowMs,
@@ -380,6 +384,7 @@ function setUp(
     missing,
     broken,
     skipped,
+    damaged,
     restored,
     readFrom,
     clock,

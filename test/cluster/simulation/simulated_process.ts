@@ -103,8 +103,9 @@ export class Process {
           this.#position = this.member.applied;
           this.#lastId = '';
         },
-        skipped: (reason) => {
-          tell?.(`${node.name} skips ${reason}`);
+        faulty: (fault, reason) => {
+          tell?.(`${node.name}: ${fault}: ${reason}`);
+          if (fault !== 'skipped record') return;
           this.#position = this.member.applied;
           invariants.skipped(node.name, reason, servers.isFaulty(this.#position));
         },

@@ -230,11 +230,7 @@ class HeldBus implements Bus {
   reconnect(): void {}
   async close(): Promise<void> {}
   serverReport = () => Promise.reject(new Error('nobody answers'));
-  keepLogLeaderApart = this.serverReport;
   serverDisks = async () => [];
-  logLead = () => Promise.reject(new Error('nobody answers'));
-  leadersRecord = async () => undefined;
-  moveLogLead = async () => undefined;
 }
 
 async function turns(): Promise<void> {
