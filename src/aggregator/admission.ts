@@ -2,7 +2,7 @@ import type { Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Rejections } from '../ingest/rejections.js';
 import { secondOf, type TimeNs } from '../model/time.js';
-import type { PublisherSession } from './publisher_session.js';
+import { isUnproven, type PublisherSession } from './publisher_session.js';
 import { SignatureThrottle } from './signature_throttle.js';
 import { BAD_SIGNATURE } from './update_verifier.js';
 
@@ -47,6 +47,8 @@ export class Admission {
   readonly #badSignaturesPerSecondMax: number;
   /** Budget uses by the identity of the caller. */
   readonly #uses = new Map<string, BudgetUse>();
+  /** The budget uses of connections that are not proven, so that none of them can use up the budget of the key's holder. */
+  readonly #unprovenUses = new WeakMap<PublisherSession, BudgetUse>();
   /** The number of waiting updates by connection. */
   readonly #waitingOf = new WeakMap<PublisherSession, number>();
   #waiting = 0;
@@ -72,7 +74,7 @@ export class Admission {
     nowNs: TimeNs,
   ): Admitted {
     const second = secondOf(nowNs);
-    const use = this.#useOf(session.rights.identity, second);
+    const use = this.#useOf(session, second);
     const { throttle } = use;
     const allowance = throttle.allowance(second);
     const room = this.#roomFor(session, use);
@@ -108,12 +110,17 @@ export class Admission {
     };
   }
 
-  #useOf(identity: string, second: bigint): BudgetUse {
-    const known = this.#uses.get(identity);
+  #useOf(session: PublisherSession, second: bigint): BudgetUse {
+    const { identity } = session.rights;
+    const isApart = isUnproven(session);
+    const known = isApart ? this.#unprovenUses.get(session) : this.#uses.get(identity);
     if (known !== undefined) return known;
-    if (this.#uses.size >= USES_KEPT_MAX) this.#forgetUsesAtRest(second);
     const use = { throttle: new SignatureThrottle(this.#badSignaturesPerSecondMax), waiting: 0 };
-    this.#uses.set(identity, use);
+    if (isApart) this.#unprovenUses.set(session, use);
+    else {
+      if (this.#uses.size >= USES_KEPT_MAX) this.#forgetUsesAtRest(second);
+      this.#uses.set(identity, use);
+    }
     return use;
   }
 

@@ -9,6 +9,7 @@ import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import type { LatestInput } from '../records/latest_input.js';
 import { Admission } from './admission.js';
 import {
+  noteOutcome,
   type PublisherSession,
   type PublishOutcome,
   type PublishReceiver,
@@ -117,10 +118,18 @@ export class Intake implements PublishReceiver {
     const { candidates } = admitted;
     const settle = (refusals: Refusals): PublishOutcome => {
       const verifiedFromS = admitted.settle(refusals, secondOf(clock.nowNs()));
-      const accepted = this.#acceptAll(candidates, refusals, rejections);
+      const { accepted, hasNew } = this.#acceptAll(candidates, refusals, rejections);
       onApplied(receivedNs);
-      const rejected = rejections.reasons;
-      return { ok: true, traceId, accepted, rejected, ...(verifiedFromS !== undefined && { verifiedFromS }) };
+      const outcome: PublishOutcome = {
+        ok: true,
+        traceId,
+        accepted,
+        rejected: rejections.reasons,
+        ...(session.rights.isRepeatable && { hasNew }),
+        ...(verifiedFromS !== undefined && { verifiedFromS }),
+      };
+      noteOutcome(session, outcome);
+      return outcome;
     };
     const giveUp = (fault: unknown): never => {
       admitted.settle([], secondOf(clock.nowNs()));
@@ -176,9 +185,10 @@ export class Intake implements PublishReceiver {
     }
   }
 
-  #acceptAll(candidates: readonly Candidate[], refusals: Refusals, rejections: Rejections): string[] {
+  #acceptAll(candidates: readonly Candidate[], refusals: Refusals, rejections: Rejections) {
     const { clock, counters, gate, onAccepted } = this.#options;
     const accepted: string[] = [];
+    let hasNew = false;
     const nowNs = clock.nowNs();
     candidates.forEach((candidate, i) => {
       const { symbol } = candidate.raw;
@@ -188,11 +198,12 @@ export class Intake implements PublishReceiver {
         return;
       }
       accepted.push(symbol);
+      hasNew ||= !candidate.verified && !candidate.isOver;
       if (!candidate.isOver) onAccepted(candidate, pair, nowNs);
     });
     counters.updatesAccepted += accepted.length;
     for (const reason of rejections.reasons.values()) countRejection(counters, reason);
-    return accepted;
+    return { accepted, hasNew };
   }
 }
 

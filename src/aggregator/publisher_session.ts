@@ -13,6 +13,29 @@ export interface PublisherSession {
    * message are still being verified.
    */
   readonly unsettled: UnsettledMessage[];
+  /**
+   * True while the newest message with prices had a new update: one that the service had not accepted before. Everybody can send accepted
+   * updates again, and so cannot prove to have the key.
+   */
+  isProven?: boolean;
+}
+
+/**
+ * Returns whether somebody without the key may have opened the connection, with a login that was seen elsewhere. What such a connection
+ * uses counts apart from what other connections of the key use.
+ */
+export function isUnproven({ rights, isProven = false }: PublisherSession): boolean {
+  return rights.isRepeatable === true && !isProven;
+}
+
+/**
+ * Records the outcome of a message in {@link PublisherSession.isProven}.
+ * @returns true if the message had a new update
+ */
+export function noteOutcome(session: PublisherSession, outcome: PublishOutcome): boolean {
+  if (outcome.ok && outcome.accepted.length + outcome.rejected.size === 0) return false;
+  session.isProven = outcome.ok && (outcome.hasNew ?? outcome.accepted.length > 0);
+  return session.isProven;
 }
 
 /** A message whose signatures are still being verified. */
@@ -41,6 +64,8 @@ export type PublishOutcome =
       readonly ok: true;
       readonly traceId: string | undefined;
       readonly accepted: readonly string[];
+      /** False if the service had accepted all of these updates before. Known only for a connection with a login by signature. */
+      readonly hasNew?: boolean;
       /** Reasons by symbol. */
       readonly rejected: ReadonlyMap<string, string>;
       /**

@@ -50,6 +50,8 @@ export interface PublishRights {
    * name is the token's name. Other kinds of login need names that no token can have, such as a name with a control character.
    */
   readonly identity: string;
+  /** True for a login by signature: everybody who has seen the login can repeat it for some seconds. */
+  readonly isRepeatable?: true;
   mayPublishAs(publisher: ListedPublisher): boolean;
   maySee(symbol: string): boolean;
 }

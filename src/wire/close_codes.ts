@@ -41,6 +41,11 @@ export const CLOSES = {
     reason: 'more than control_messages_per_second',
     reconnect: true,
   },
+  newerLogin: {
+    code: 1008,
+    reason: 'more than the allowed connections of the key: a newer login took this place',
+    reconnect: true,
+  },
   idle: {
     code: 1008,
     reason: 'nothing whole was received within the idle timeout',
@@ -74,6 +79,7 @@ export const CLOSE_PATHS: Readonly<Record<keyof typeof CLOSES, ClosePaths>> = {
   badMessages: 'stream',
   refusedMessages: 'publish',
   controlFlood: 'all',
+  newerLogin: 'publish',
   idle: 'all',
   tooMuchAtOnce: 'all',
   tooSlow: 'stream',
@@ -93,6 +99,8 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
     'more than `limits.bad_messages_per_second` messages of the token or key were refused as a whole: they could not be read, were too long, or were past `limits.publish_bytes_per_second`',
   controlFlood:
     'more than `limits.control_messages_per_second` pings or pongs, or far more control messages, came on the connection, or on all connections of the token',
+  newerLogin:
+    'the key that logged in by signature had all of its allowed connections, a newer login opened one more, and this connection had sent no new update for 10 s',
   idle: 'no whole message, ping or pong came within the idle timeout',
   tooMuchAtOnce:
     'the connection sent more than 100 messages that the service received together, and receiving took it longer than 100 ms',

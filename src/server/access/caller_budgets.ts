@@ -18,12 +18,16 @@ export const BUDGET_KEYS = [
 ] as const;
 export type BudgetKey = (typeof BUDGET_KEYS)[number];
 
-/** The budgets of a caller for all of its connections together. */
-export interface CallerBudgets extends ReaderBudgets {
+/** The budgets of publishers' messages. */
+export interface PublisherBudgets extends Pick<ReaderBudgets, 'controlMessages'> {
   /** The budget in bytes of messages. */
   readonly publishBytes: Budget;
-  /** The budget of publishers' messages that the service refuses as a whole. */
+  /** The budget of messages that the service refuses as a whole. */
   readonly badMessages: Budget;
+}
+
+/** The budgets of a caller for all of its connections together. */
+export interface CallerBudgets extends ReaderBudgets, PublisherBudgets {
   /** The budget of past aggregates that the service reads. */
   readonly rangeRows: Budget;
 }
@@ -34,6 +38,7 @@ export type BudgetLimits = Pick<
   | 'subscriptionChangesPerSecond'
   | 'controlMessagesPerSecond'
   | 'connectionsPerToken'
+  | 'publishConnectionsPerToken'
   | 'publishBytesPerSecond'
   | 'badMessagesPerSecond'
   | 'rangeRowsPerSecond'
@@ -53,6 +58,8 @@ export const ROWS_AT_ONCE_MAX = 512;
 /** The budgets of all callers. */
 export class BudgetDirectory {
   readonly #rates: Readonly<Record<BudgetKey, BudgetRate>>;
+  readonly #publishConnectionsMax: number;
+  readonly #publishMessageBytes: number;
   readonly #counts: CallerCounts;
   readonly #onRefusal: (key: BudgetKey, callerName: string) => void;
   readonly #budgets = new PerCaller((caller) => this.#open(caller));
@@ -67,12 +74,35 @@ export class BudgetDirectory {
     onRefusal: (key: BudgetKey, callerName: string) => void,
   ) {
     this.#rates = ratesOf(limits);
+    this.#publishConnectionsMax = limits.publishConnectionsPerToken;
+    this.#publishMessageBytes = limits.publishMessageBytes;
     this.#counts = counts;
     this.#onRefusal = onRefusal;
   }
 
   of(caller: Caller): CallerBudgets {
     return this.#budgets.of(caller);
+  }
+
+  /**
+   * Returns the budgets of one publisher's connection alone: an equal share of its key's budgets, if the key had as many connections as it
+   * may have.
+   */
+  ofConnection({ name }: Caller): PublisherBudgets {
+    const words = new BigInt64Array(BUDGET_KEYS.length);
+    const open = (key: BudgetKey, burstMin = 1) => {
+      const { perSecond, burst } = this.#rates[key];
+      const rate = {
+        perSecond: perSecond / this.#publishConnectionsMax,
+        burst: Math.max(burstMin, burst / this.#publishConnectionsMax),
+      };
+      return new SharedBudget(words, BUDGET_KEYS.indexOf(key), rate, () => this.#onRefusal(key, name));
+    };
+    return {
+      publishBytes: open('publish_bytes_per_second', this.#publishMessageBytes),
+      badMessages: open('bad_messages_per_second'),
+      controlMessages: open('control_messages_per_second'),
+    };
   }
 
   #open({ identity, name: callerName }: Caller): CallerBudgets {

@@ -6,7 +6,12 @@ import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/st
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { CallerTimes } from './caller_times.js';
 import type { Origins } from './origins.js';
-import { loginName, type PublisherLogin, type PublisherLoginCheck } from './publisher_login_check.js';
+import {
+  loginName,
+  type PublisherLogin,
+  type PublisherLoginCheck,
+  type SignedLogin,
+} from './publisher_login_check.js';
 import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js';
 import type { TicketIssuer } from './ticket_issuer.js';
 import { hashOf, readTokenText, Token, type TokenDirectory, tokenOfUserPass } from './tokens.js';
@@ -42,8 +47,9 @@ export interface LoginOptions {
  * - `limited`: the client address had made too many failed logins, so the service did not check the token or signature.
  * - `ticket`: the ticket is unknown, used or expired.
  * - `origin`: the web page may not open streams.
+ * - `used up`: the login by signature has opened as many connections as one login may.
  */
-export type RefusedLogin = LoginFault | 'limited' | 'ticket' | 'origin';
+export type RefusedLogin = LoginFault | 'limited' | 'ticket' | 'origin' | 'used up';
 
 const MINUTE_NS = 60n * NS_PER_SECOND;
 const REPORT_INTERVAL_NS = 10n * NS_PER_SECOND;
@@ -100,9 +106,9 @@ export class Logins {
   /**
    * Checks a login by signature.
    * @param pathType the only signature type that the path accepts; `undefined` if it accepts all
-   * @returns the publisher, or the response that refuses the request: 400, 401, 403 or 429
+   * @returns the login, or the response that refuses the request: 400, 401, 403 or 429
    */
-  authorizePublisher(request: RestRequest, pathType?: SignatureType): PublisherLogin | RestResponse {
+  authorizePublisher(request: RestRequest, pathType?: SignatureType): SignedLogin | RestResponse {
     const { publishers, clock } = this.#options;
     if (request.authorization.length > 0 && request.login.length > 0)
       return failure(400, 'the request has an Authorization header and headers of a login by signature');
@@ -115,7 +121,7 @@ export class Logins {
     }
     const login = publishers.verify(claim);
     if ('error' in login) return this.#refuse(request, login.reason, login.error, login.status);
-    this.#remember(request, login, name);
+    this.#remember(request, login.publisher, name);
     return login;
   }
 

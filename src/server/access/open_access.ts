@@ -6,7 +6,7 @@ import type { Clock } from '../../model/time.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { BudgetDirectory } from './caller_budgets.js';
 import { CallerTimes } from './caller_times.js';
-import { Logins } from './logins.js';
+import { Logins, type RefusedLogin } from './logins.js';
 import { Origins } from './origins.js';
 import { PublisherLoginCheck, type PublisherLoginsOptions } from './publisher_login_check.js';
 import { RateLimiter } from './rate_limit.js';
@@ -41,6 +41,11 @@ export interface Access {
   /** Limits requests. */
   readonly limiter: RateLimiter;
   readonly refused: RefusedRequests;
+  /** Limits the connections of each login by signature. */
+  readonly loginConnections: RateLimiter;
+  readonly countRefusedLogin: (reason: RefusedLogin) => void;
+  /** The time for which a login by signature is valid. */
+  readonly loginValidNs: bigint;
   readonly callers: CallerCounts;
   readonly budgets: BudgetDirectory;
   /** Applies changed tokens and publishers. */
@@ -59,6 +64,7 @@ export function openAccess({ config, clock, counters, logger, access }: AccessOp
   });
   const clientOf = clientAddressReader(config.listen.trustedProxies);
   const origins = new Origins(config);
+  const countRefusedLogin = (reason: RefusedLogin) => countReason(counters.loginsRefused, reason);
   const logins = new Logins({
     tokens,
     publishers,
@@ -70,7 +76,7 @@ export function openAccess({ config, clock, counters, logger, access }: AccessOp
     failures: new RateLimiter(clock, new CallerTimes(shared.failures)),
     familiar: new CallerTimes(shared.familiar),
     limitedUntilNs: new BigInt64Array(shared.limitedUntilNs),
-    onRefused: (reason) => countReason(counters.loginsRefused, reason),
+    onRefused: countRefusedLogin,
     onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
   });
   const callers = new CallerCounts(shared.callers, access.thread);
@@ -87,6 +93,9 @@ export function openAccess({ config, clock, counters, logger, access }: AccessOp
       limiter: new RateLimiter(clock, new CallerTimes(shared.refusals)),
       perMinute: limits.refusedRequestsPerMinute,
     }),
+    loginConnections: new RateLimiter(clock, new CallerTimes(shared.loginConnections)),
+    countRefusedLogin,
+    loginValidNs: ingest.loginMaxPastNs + ingest.loginMaxFutureNs,
     callers,
     budgets,
     reload(next) {

@@ -10,7 +10,7 @@ import {
 } from '../../ingest/publisher_login.js';
 import type { PublisherKey, SignatureType } from '../../model/asset.js';
 import { toHex } from '../../model/hex.js';
-import type { Clock } from '../../model/time.js';
+import { type Clock, secondOf } from '../../model/time.js';
 
 export interface PublisherLoginsOptions {
   /** Searches the allow-list of the current configuration. */
@@ -30,14 +30,12 @@ export class PublisherLogin implements PublishRights {
   readonly key: Buffer;
   /** The name in logs and limits. */
   readonly name: string;
-  /** The name under which request rates and the memory of unread answers are counted. */
-  readonly payer: string;
+  readonly isRepeatable = true;
 
   constructor({ signatureType, key }: PublisherKey) {
     this.signatureType = signatureType;
     this.key = key;
     this.name = loginName({ signatureType, key });
-    this.payer = `publisher ${this.name}`;
   }
 
   /** The identity begins with a control character, which no token's name contains. */
@@ -52,6 +50,26 @@ export class PublisherLogin implements PublishRights {
 
   mayPublishAs({ signatureType, key }: PublisherKey): boolean {
     return signatureType === this.signatureType && key.equals(this.key);
+  }
+}
+
+/**
+ * A login of a publisher. All logins with the same publisher and second have the same signature, so whoever has seen one of them can log in
+ * again in this second's name.
+ */
+export class SignedLogin {
+  readonly publisher: PublisherLogin;
+  /** The UNIX second that is signed. */
+  readonly second: bigint;
+
+  constructor(publisher: PublisherLogin, second: bigint) {
+    this.publisher = publisher;
+    this.second = second;
+  }
+
+  /** The name under which request rates and the memory of unread answers are counted: repeating a login uses up no other login. */
+  get payer(): string {
+    return `publisher ${this.publisher.name} ${this.second}`;
   }
 }
 
@@ -75,7 +93,7 @@ export class PublisherLoginCheck {
   }
 
   /** Verifies the signature, which is the last check. */
-  verify(claim: LoginClaim): PublisherLogin | LoginRefusal {
+  verify(claim: LoginClaim): SignedLogin | LoginRefusal {
     if (!this.#options.isSigned(claim)) return LOGIN_NOT_SIGNED;
     const name = loginName(claim.publisher);
     let login = this.#logins.get(name);
@@ -83,7 +101,7 @@ export class PublisherLoginCheck {
       login = new PublisherLogin(claim.publisher);
       this.#logins.set(name, login);
     }
-    return login;
+    return new SignedLogin(login, secondOf(claim.timestampNs));
   }
 
   /** Returns whether the key is still on the allow-list. */

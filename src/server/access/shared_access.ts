@@ -11,6 +11,8 @@ export interface SharedAccess {
   readonly failures: CallerTimesMemory;
   /** Times of refused requests by client address. */
   readonly refusals: CallerTimesMemory;
+  /** Times of connections by login with a signature. */
+  readonly loginConnections: CallerTimesMemory;
   /** Times at which tokens and keys were last used from a client address. */
   readonly familiar: CallerTimesMemory;
   /** The time until which some client address may be above its limit of failed logins, in a 64-bit word. */
@@ -26,6 +28,8 @@ export interface CallersMemory {
   readonly connections: SharedArrayBuffer;
   /** The number of open connections of publishers, for each caller and thread. */
   readonly publishers: SharedArrayBuffer;
+  /** For each caller, the second of the newest login by signature that needs a place; 0 for none. */
+  readonly requestedPlaces: SharedArrayBuffer;
   /** The number of open streaming connections of each thread. */
   readonly streams: SharedArrayBuffer;
   /** The budgets: {@link BUDGETS_PER_CALLER} words for each caller. */
@@ -46,6 +50,7 @@ export function createSharedAccess(threads: number): SharedAccess {
     requests: createCallerTimes(),
     failures: createCallerTimes(),
     refusals: createCallerTimes(),
+    loginConnections: createCallerTimes(),
     familiar: createCallerTimes(),
     limitedUntilNs: new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT),
     tickets: createTicketMemory(),
@@ -53,6 +58,7 @@ export function createSharedAccess(threads: number): SharedAccess {
       hashes: new SharedArrayBuffer(CALLERS_MAX * BigInt64Array.BYTES_PER_ELEMENT),
       connections: new SharedArrayBuffer(CALLERS_MAX * threads * Int32Array.BYTES_PER_ELEMENT),
       publishers: new SharedArrayBuffer(CALLERS_MAX * threads * Int32Array.BYTES_PER_ELEMENT),
+      requestedPlaces: new SharedArrayBuffer(CALLERS_MAX * BigInt64Array.BYTES_PER_ELEMENT),
       streams: new SharedArrayBuffer(threads * Int32Array.BYTES_PER_ELEMENT),
       budgets: budgetWords(CALLERS_MAX * BUDGETS_PER_CALLER).buffer as SharedArrayBuffer,
     },
@@ -76,6 +82,7 @@ export class CallerCounts {
   readonly #hashes: BigInt64Array;
   readonly #connections: Int32Array;
   readonly #publishers: Int32Array;
+  readonly #requestedPlaces: BigInt64Array;
   readonly #streams: Int32Array;
   /** The budgets of all callers. The budgets of a caller begin at {@link placeOfBudgets}. */
   readonly budgets: BigInt64Array;
@@ -84,8 +91,12 @@ export class CallerCounts {
   readonly #places = new Map<string, number>();
 
   /** @param thread the thread whose connections are counted */
-  constructor({ hashes, connections, publishers, streams, budgets }: CallersMemory, thread: number) {
+  constructor(
+    { hashes, connections, publishers, requestedPlaces, streams, budgets }: CallersMemory,
+    thread: number,
+  ) {
     this.#hashes = new BigInt64Array(hashes);
+    this.#requestedPlaces = new BigInt64Array(requestedPlaces);
     this.#connections = new Int32Array(connections);
     this.#publishers = new Int32Array(publishers);
     this.#streams = new Int32Array(streams);
@@ -143,6 +154,17 @@ export class CallerCounts {
 
   closePublisher(place: number): void {
     this.#takeOff(this.#publishers, place);
+  }
+
+  /** Asks the other threads to end a connection of the caller in favour of a login of this second. */
+  requestPlace(place: number, second: bigint): void {
+    Atomics.store(this.#requestedPlaces, place, second);
+  }
+
+  /** @param end ends a connection with an older login than `second`; returns false if this thread has none */
+  givePlace(place: number, end: (second: bigint) => boolean): void {
+    const second = Atomics.load(this.#requestedPlaces, place);
+    if (second !== 0n && end(second)) Atomics.compareExchange(this.#requestedPlaces, place, second, 0n);
   }
 
   /**

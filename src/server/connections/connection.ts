@@ -33,6 +33,11 @@ export interface ConnectionEvents {
   drained(bufferedBytes: number): void;
   /** Called when the service dropped a message because too many bytes wait ({@link ConnectionPath.bufferedBytesMax}). */
   dropped(): void;
+  /**
+   * Returns the time of the newest publisher's message with an update that the service had not accepted before, in milliseconds of
+   * `performance.now`.
+   */
+  newUpdateMs?(): number;
   /** Called when the socket is closed. No further event follows. */
   closed(): void;
 }

@@ -1,4 +1,6 @@
 import {
+  isUnproven,
+  noteOutcome,
   type PublisherSession,
   type PublishOutcome,
   type PublishReceiver,
@@ -76,14 +78,19 @@ function publishEndpoint(
     accept(query, caller) {
       const ack = query.get('ack') ?? DEFAULT_ACK;
       if (!isAck(ack)) return failure(400, `ack must be one of ${ACKS.join(', ')}`);
-      const bounds = boundsOf.of(caller);
-      if (!bounds.admitConnection()) return failure(429, CLOSES.refusedMessages.reason);
       const session: PublisherSession = {
         type,
         rights: caller,
         isDurable: ack === 'durable',
         unsettled: [],
       };
+      const ofCaller = boundsOf.of(caller);
+      if (!isUnproven(session)) {
+        if (!ofCaller.admitConnection()) return failure(429, CLOSES.refusedMessages.reason);
+        return openPublisher(session, ack, { bounds: () => ofCaller, reading }, options);
+      }
+      const ofConnection = boundsOf.ofConnection(caller);
+      const bounds = () => (isUnproven(session) ? ofConnection : ofCaller);
       return openPublisher(session, ack, { bounds, reading }, options);
     },
   };
@@ -91,7 +98,8 @@ function publishEndpoint(
 
 /** The queues and bounds that each message of a caller passes. */
 interface PublishGates {
-  readonly bounds: PublisherBounds;
+  /** Returns the bounds that apply now. */
+  readonly bounds: () => PublisherBounds;
   /** The messages that wait to be read. */
   readonly reading: TurnQueue;
 }
@@ -105,23 +113,25 @@ function openPublisher(
   const { receiver, messageBytesMax, updatesPerMessageMax, traceIdLengthMax } = options;
   const { onRefused, onReplyDropped, onFault } = options;
   const owner: WorkOwner = { caller: session.rights.identity, connection: session };
+  let newUpdateMs = Number.NEGATIVE_INFINITY;
   return (socket) => {
     const pings = { controlMessagesLeft: 0, controlSecond: 0 };
     const reply = (outcome: PublishOutcome, fault?: string) => {
-      bounds.note(outcome);
+      bounds().note(outcome);
+      if (noteOutcome(session, outcome)) newUpdateMs = performance.now();
       if (!outcome.ok && outcome.error === TOO_MANY_WAIT) onRefused(TOO_MANY_WAIT);
       sendReply(socket, outcome, ack, fault);
     };
     const refuse = (messageBytes: number, error: string, traceId?: string) => {
       reply({ ok: false, traceId, error });
-      bounds.countBad(socket, messageBytes);
+      bounds().countBad(socket, messageBytes);
     };
     const fail = (error: unknown) => onFault(PUBLISH_PATHS[session.type], error);
     /** @returns true when the text is a ping */
     const answerPing = (text: string) => {
       const ping = readPing(text);
       if (ping === undefined) return false;
-      if (bounds.takePing(socket, pings)) socket.send(pongText(ping));
+      if (bounds().takePing(socket, pings)) socket.send(pongText(ping));
       return true;
     };
     const read = (text: string) => {
@@ -142,7 +152,7 @@ function openPublisher(
       text(text) {
         if (text.length <= SHORT_PING_LENGTH_MAX && answerPing(text)) return;
         options.onMessage();
-        const unread = bounds.take(text);
+        const unread = bounds().take(text);
         if (unread !== undefined) {
           onRefused(unread.reason);
           if (unread.isBad) refuse(text.length, unread.error);
@@ -161,8 +171,9 @@ function openPublisher(
         }
       },
       pinged() {
-        bounds.takePing(socket, pings);
+        bounds().takePing(socket, pings);
       },
+      newUpdateMs: () => newUpdateMs,
       oversize(messageBytes) {
         const error = `the message has ${messageBytes} bytes, publish_message_bytes is ${messageBytesMax}`;
         options.onMessage();

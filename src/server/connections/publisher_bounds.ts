@@ -2,7 +2,7 @@ import type { PublishOutcome } from '../../aggregator/publisher_session.js';
 import { CLOSED_CONTROL_COST, type ControlCount, countControl } from '../../fair/control_count.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { CLOSES } from '../../wire/close_codes.js';
-import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
+import type { BudgetDirectory, PublisherBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';
 import { PerCaller } from '../access/per_caller.js';
 import type { Connection } from './connection.js';
@@ -45,25 +45,32 @@ export interface Unread {
 
 /** The {@link PublisherBounds} of all callers on a thread. */
 export class PublisherBoundsDirectory {
+  readonly #options: PublisherBoundsOptions;
   readonly #bounds: PerCaller<PublisherBounds>;
 
   constructor(options: PublisherBoundsOptions) {
+    this.#options = options;
     this.#bounds = new PerCaller((caller) => new PublisherBounds(options.budgets.of(caller), options));
   }
 
   of(caller: Caller): PublisherBounds {
     return this.#bounds.of(caller);
   }
+
+  /** Returns bounds for one connection alone. */
+  ofConnection(caller: Caller): PublisherBounds {
+    return new PublisherBounds(this.#options.budgets.ofConnection(caller), this.#options);
+  }
 }
 
-/** The bounds on the messages of one caller. */
+/** The bounds on the messages of one caller, or of one connection. */
 export class PublisherBounds {
-  readonly #budgets: CallerBudgets;
+  readonly #budgets: PublisherBudgets;
   readonly #options: PublisherBoundsOptions;
   /** The UNIX second in which the caller's signatures are verified again. */
   #verifiedFromS = 0n;
 
-  constructor(budgets: CallerBudgets, options: PublisherBoundsOptions) {
+  constructor(budgets: PublisherBudgets, options: PublisherBoundsOptions) {
     this.#budgets = budgets;
     this.#options = options;
   }

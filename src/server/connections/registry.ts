@@ -6,12 +6,14 @@ import { CLOSES, type Close } from '../../wire/close_codes.js';
 import type { BudgetDirectory } from '../access/caller_budgets.js';
 import { type Caller, type Logins, offersTicket } from '../access/logins.js';
 import type { Access } from '../access/open_access.js';
+import { SignedLogin } from '../access/publisher_login_check.js';
 import type { CallerCounts } from '../access/shared_access.js';
 import { Token } from '../access/tokens.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
-import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
+import type { Connection, ConnectionOwner, Endpoint, OpenEndpoint, UpgradeDecision } from './connection.js';
+import { LoginPlaces } from './login_places.js';
 
 export interface ConnectionLimits {
   readonly controlMessagesPerSecondMax: number;
@@ -31,7 +33,7 @@ class RegisteredConnection implements ConnectionOwner {
     readonly scope: Scope,
     /** The index of the caller in the counts of connections. */
     readonly place: number,
-    readonly onClosed: (entry: RegisteredConnection) => void,
+    readonly onClosed: (entry: RegisteredConnection, socket: Connection) => void,
   ) {}
 
   add(socket: Connection): void {
@@ -41,7 +43,7 @@ class RegisteredConnection implements ConnectionOwner {
 
   closed(socket: Connection): void {
     this.sockets.delete(socket);
-    this.onClosed(this);
+    this.onClosed(this, socket);
   }
 }
 
@@ -57,14 +59,18 @@ export class ConnectionRegistry {
   readonly #counts: CallerCounts;
   readonly #budgets: BudgetDirectory;
   readonly #clock: Clock;
+  readonly #loginPlaces: LoginPlaces;
   #open = 0;
   #streams = 0;
   draining = false;
 
-  constructor({ logins, callers, budgets }: Access, limits: ConnectionLimits, clock: Clock) {
+  constructor(access: Access, limits: ConnectionLimits, clock: Clock) {
+    const { logins, loginConnections: limiter, loginValidNs: validNs, callers: counts, budgets } = access;
+    const onUsedUp = () => access.countRefusedLogin('used up');
     this.#logins = logins;
     this.#limits = limits;
-    this.#counts = callers;
+    this.#counts = counts;
+    this.#loginPlaces = new LoginPlaces({ counts, limiter, validNs, onUsedUp });
     this.#budgets = budgets;
     this.#clock = clock;
   }
@@ -84,8 +90,9 @@ export class ConnectionRegistry {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
-    const caller = this.#authorize(request, scope, loginType);
-    if ('status' in caller) return caller;
+    const login = this.#authorize(request, scope, loginType);
+    if ('status' in login) return login;
+    const caller = login instanceof SignedLogin ? login.publisher : login;
     if (request.upgradeFault !== undefined) return request.upgradeFault;
     if (this.draining) return failure(503, 'the service is shutting down', [['Retry-After', '1']]);
     const query = parseQuery(request.query);
@@ -94,8 +101,24 @@ export class ConnectionRegistry {
     const open = accept(query, caller);
     if (typeof open !== 'function') return open;
     const place = this.#counts.placeOf(caller.identity);
-    const refusal = this.#count(caller, scope, place);
-    if (refusal !== undefined) return refusal;
+    if (!(login instanceof SignedLogin)) {
+      const refusal = this.#count(caller, scope, place);
+      return refusal ?? this.#opening(caller, scope, place, open);
+    }
+    const refusal =
+      this.#loginPlaces.take(login) ??
+      this.#count(caller, scope, place, () => this.#loginPlaces.makeRoom(login));
+    return (
+      refusal ??
+      this.#opening(caller, scope, place, (socket) => {
+        const events = open(socket);
+        this.#loginPlaces.opened(socket, login, events);
+        return events;
+      })
+    );
+  }
+
+  #opening(caller: Caller, scope: Scope, place: number, open: OpenEndpoint): OpenEndpoint {
     return (socket) => {
       this.#opened(socket, caller, scope, place);
       return open(socket);
@@ -104,14 +127,17 @@ export class ConnectionRegistry {
 
   /**
    * Counts a connection.
+   * @param makeRoom ends another connection of the caller if it returns true
    * @returns a response that names the limit, if the connection is past a limit and was not counted
    */
-  #count(caller: Caller, scope: Scope, place: number): RestResponse | undefined {
+  #count(caller: Caller, scope: Scope, place: number, makeRoom = () => false): RestResponse | undefined {
     const { connectionsPerTokenMax, publishConnectionsPerTokenMax, streamConnectionsMax } = this.#limits;
     const owner = caller instanceof Token ? 'token' : 'key';
-    if (!this.#counts.open(place, connectionsPerTokenMax))
+    const open = () => this.#counts.open(place, connectionsPerTokenMax);
+    const openPublisher = () => this.#counts.openPublisher(place, publishConnectionsPerTokenMax);
+    if (!open() && !(makeRoom() && open()))
       return failure(429, `the ${owner} has connections_per_token (${connectionsPerTokenMax}) connections`);
-    if (scope === 'publish' && !this.#counts.openPublisher(place, publishConnectionsPerTokenMax)) {
+    if (scope === 'publish' && !openPublisher() && !(makeRoom() && openPublisher())) {
       this.#counts.close(place);
       return failure(
         429,
@@ -138,7 +164,11 @@ export class ConnectionRegistry {
   }
 
   /** Authorizes a request: with a signature on publisher paths, with a ticket for streams, otherwise with a token. */
-  #authorize(request: RestRequest, scope: Scope, loginType: Endpoint['loginType']): Caller | RestResponse {
+  #authorize(
+    request: RestRequest,
+    scope: Scope,
+    loginType: Endpoint['loginType'],
+  ): Token | SignedLogin | RestResponse {
     if (loginType !== undefined && request.login.length > 0)
       return this.#logins.authorizePublisher(request, loginType);
     return scope === 'stream' && offersTicket(request)
@@ -151,7 +181,7 @@ export class ConnectionRegistry {
     if (entries.length === 0) this.#entries.set(caller, entries);
     let entry = entries.find((one) => one.scope === scope && one.place === place);
     if (entry === undefined) {
-      entry = new RegisteredConnection(caller, scope, place, (one) => this.#closed(one));
+      entry = new RegisteredConnection(caller, scope, place, (...closed) => this.#closed(...closed));
       entries.push(entry);
     }
     entry.add(socket);
@@ -160,8 +190,9 @@ export class ConnectionRegistry {
   }
 
   /** Removes a socket that has closed. */
-  #closed({ caller, scope, place }: RegisteredConnection): void {
+  #closed({ caller, scope, place }: RegisteredConnection, socket: Connection): void {
     this.#open--;
+    if (!(caller instanceof Token)) this.#loginPlaces.closed(socket, caller);
     this.#counts.close(place);
     if (scope === 'publish') this.#counts.closePublisher(place);
     if (scope === 'stream') {

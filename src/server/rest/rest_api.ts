@@ -1,6 +1,7 @@
 import { NS_PER_SECOND, type TimeNs } from '../../model/time.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
-import type { Caller, Logins } from '../access/logins.js';
+import type { Logins } from '../access/logins.js';
+import { SignedLogin } from '../access/publisher_login_check.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { Token } from '../access/tokens.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
@@ -45,9 +46,10 @@ export class RestApi {
 
   #admit(request: RestRequest, route: Route): RestResponse {
     const nowNs = this.#options.clock.nowNs();
-    const caller = this.#authorize(request, route, nowNs);
-    if (caller !== undefined && 'status' in caller) return caller;
-    const payer = caller?.payer ?? `address ${this.#options.clientOf(request)}`;
+    const login = this.#authorize(request, route, nowNs);
+    if (login !== undefined && 'status' in login) return login;
+    const caller = login instanceof SignedLogin ? login.publisher : login;
+    const payer = login?.payer ?? `address ${this.#options.clientOf(request)}`;
     const allowance = this.#options.limiter.take(
       payer,
       caller instanceof Token ? caller.config.requestsPerSecond : this.#options.requestsPerSecond,
@@ -63,7 +65,7 @@ export class RestApi {
     request: RestRequest,
     { access, scope }: Route,
     nowNs: TimeNs,
-  ): Caller | RestResponse | undefined {
+  ): Token | SignedLogin | RestResponse | undefined {
     if (access === 'open') return undefined;
     const { logins } = this.#options;
     return access === 'token' ? logins.authorize(request, scope, nowNs) : logins.authorizePublisher(request);

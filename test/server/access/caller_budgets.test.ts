@@ -11,6 +11,7 @@ const LIMITS: BudgetLimits = {
   rangeRowsPerSecond: 50_000,
   subscriptionChangesPerSecond: 10,
   controlMessagesPerSecond: 10,
+  publishConnectionsPerToken: 4,
   connectionsPerToken: 2,
   publishBytesPerSecond: 1_000,
   badMessagesPerSecond: 2,

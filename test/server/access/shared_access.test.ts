@@ -101,3 +101,21 @@ test('callers have places of their own, the same for all threads', async (t) => 
   );
   t.equal(first.placeOfBudgets(1) - first.placeOfBudgets(0), 8);
 });
+
+test('a thread asks the others for a place, and the one that has a connection with an older login gives it', async (t) => {
+  const { callers } = createSharedAccess(2);
+  const [asking, giving] = [new CallerCounts(callers, 0), new CallerCounts(callers, 1)];
+  const place = asking.placeOf('key');
+  const asked: bigint[] = [];
+  const give = (counts: CallerCounts, has: boolean) =>
+    counts.givePlace(place, (second) => {
+      asked.push(second);
+      return has;
+    });
+  give(giving, true);
+  asking.requestPlace(place, 7n);
+  give(asking, false);
+  give(giving, true);
+  give(giving, true);
+  t.same(asked, [7n, 7n], 'one place for one request');
+});
