@@ -9,6 +9,7 @@ import { NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { StreamEngine } from '../../src/stream/engine.js';
 import { StreamSession } from '../../src/stream/group.js';
 import type { MessageType } from '../../src/wire/stream.js';
+import { MASK_PRICE } from '../../src/wire/stream_attributes.js';
 import { filledTable } from './stream_table.js';
 
 /** A store of marks in memory. Signed times need a mark, but this bench does not measure writing marks to disk. */
@@ -54,7 +55,6 @@ export function frameByFrame(
     taxonomyId: 1,
     clock,
     times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: () => NO_DISK }),
-    qualityOf: () => undefined,
     statusesAt: () => new Uint8Array(assets),
     digest: keccak256Into,
     signOne: signPayload,
@@ -79,7 +79,7 @@ export function frameByFrame(
     leave: () => {},
     close: () => {},
   };
-  const options = { channel: '10ms', messageType, marketStatus: false, quality: false, binary } as const;
+  const options = { channel: '10ms', messageType, mask: MASK_PRICE, binary } as const;
   const rights = { maySee: () => true };
   const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, controlMessages: UNLIMITED };
   const session = new StreamSession(connection, { streams: engine, options, rights, budgets });

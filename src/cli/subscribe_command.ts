@@ -20,6 +20,7 @@ import {
   MESSAGE_TYPES,
   type MessageType,
 } from '../wire/stream.js';
+import { ATTRIBUTE_NAMES, attributeFields } from '../wire/stream_attributes.js';
 import {
   type CommandStreams,
   describeDown,
@@ -82,7 +83,7 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
         'signature type of the assets that symbols name (default: evm for a symbol that has both)',
       ).choices(SIGNATURE_TYPES),
     )
-    .option('--attrs <names>', 'further attributes of each asset; ms is the market status')
+    .option('--attrs <names>', `further attributes of each asset: ${ATTRIBUTE_NAMES.join(', ')}`)
     .option('--count <n>', 'end after this many frames', parseCount)
     .option(
       '--decode',
@@ -266,10 +267,10 @@ function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): obje
     type: 'signed_ecdsa',
     tax: payload?.taxonomyId,
     ts: payload?.timestampNs,
-    a: payload?.assets.map(({ id, value, marketStatus }) => ({
+    a: payload?.assets.map(({ id, value, ...attributes }) => ({
       id,
       v: value.toString(),
-      ms: marketStatus ?? undefined,
+      ...attributeFields(attributes),
     })),
     signer,
     verdict,

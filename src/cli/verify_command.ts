@@ -12,6 +12,7 @@ import { cannotBeRead } from '../config/unreadable_file.js';
 import { algorithmDefinition } from '../crypto/algorithm_definition.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
 import { AGGREGATION_TYPES } from '../wire/signatures.js';
+import { attributeTexts } from '../wire/stream_attributes.js';
 import { type ChainSigners, chainSigners } from './chain_signers.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { parseEvmAddress, parseKey, parseOracleId, parseServiceName, parseWebUrl } from './option_forms.js';
@@ -169,9 +170,9 @@ function printContent(payload: Payload, verdict: AnyVerdict, signer: string, out
   const { layout, taxonomyId, timestampNs, assets } = payload;
   const signed = verdict === 'verified' ? shown`signed by ${signer}` : shown`recovered signer ${signer}`;
   out.write(shown`${layout} payload, taxonomy ${taxonomyId}, ${timestampNs} ns, ${signed}`);
-  for (const { id, value, marketStatus } of assets) {
-    const status = marketStatus === undefined ? shown`` : shown`  market status ${marketStatus ?? 'none'}`;
-    out.write(shown`  asset ${id}: ${formatDecimalPrice(value)}${status}`);
+  for (const { id, value, ...attributes } of assets) {
+    const texts = attributeTexts(attributes).map((text) => `  ${text}`);
+    out.write(shown`  asset ${id}: ${formatDecimalPrice(value)}${reasonText(texts.join(''))}`);
   }
 }
 

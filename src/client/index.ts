@@ -38,7 +38,6 @@ export {
   type FrameAsset,
   parseFrame,
   type SignedFrame,
-  type StreamedQuality,
   type UnsignedFrame,
 } from './prices/frame.js';
 export type { LoggedEvent, LogOptions } from './prices/log_options.js';

@@ -71,7 +71,6 @@ export class EdgeStreams {
       taxonomyId: served.config.service.taxonomyId,
       times,
       statusesAt: (unixS) => served.markets.statusesAt(unixS),
-      qualityOf: (asset) => this.prices.qualityOf(asset),
       digest: loggedDigest(keccak256Into, this.#hashes),
       signOne,
       sign,

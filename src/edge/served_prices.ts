@@ -8,7 +8,6 @@ import type { Holding } from '../records/second_record.js';
 import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { PriceTable } from '../stream/price_table.js';
-import { qualityFields, qualityOf } from '../wire/price_quality.js';
 
 export interface ServedPricesOptions {
   readonly table: PriceTable;
@@ -27,7 +26,6 @@ export class ServedPrices {
   readonly #options: ServedPricesOptions;
   /** The newest signed aggregates, by asset index; `undefined` while the asset has no signed live price. */
   readonly #latest: (Holding | undefined)[] = [];
-  readonly #qualities = new WeakMap<SignedAggregate, string>();
   #latestVersion = 0;
   #position: FeedPosition = { epoch: 0, sequence: 0 };
 
@@ -38,20 +36,6 @@ export class ServedPrices {
   /** Returns the newest signed aggregate; `undefined` while the asset has no signed live price. */
   latest({ index }: Asset): SignedAggregate | undefined {
     return this.#latest[index]?.aggregate;
-  }
-
-  /** Returns the quality of the newest signed aggregate as JSON, with the time of its signature. Each text is made only once. */
-  qualityOf(index: AssetIndex): string | undefined {
-    const aggregate = this.#latest[index]?.aggregate;
-    if (aggregate === undefined) return undefined;
-    let text = this.#qualities.get(aggregate);
-    if (text === undefined) {
-      const quality = qualityOf(aggregate.inputs, aggregate.signedAtNs);
-      if (quality === undefined) return undefined;
-      text = `{${qualityFields(quality)},"signed_at":${aggregate.signedAtNs}}`;
-      this.#qualities.set(aggregate, text);
-    }
-    return text;
   }
 
   /** The number of changes to the aggregates that {@link latest} returns. */

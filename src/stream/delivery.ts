@@ -1,19 +1,16 @@
 import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
-import { type Clock, secondOf, type TimeNs } from '../model/time.js';
+import type { Clock, TimeNs } from '../model/time.js';
 import { type FrameContent, FrameEncoder } from './encoder.js';
 import { signedFrameCost } from './frame_budgets.js';
 import { type Group, payAlone, type StreamSession } from './group.js';
 import { areSentSoon, frameTime, isTooSoon, laterFrame } from './pace.js';
 import { SignedBlock } from './signed_block.js';
 import { DIGEST_BYTES, FramePieces, type FrameSigning, smallFirst } from './signed_frames.js';
-import type { StreamQuery } from './stream_options.js';
 
 export interface DeliveryOptions extends FrameSigning, FrameContent {
   readonly clock: Clock;
   readonly times: StreamTimes;
-  /** Returns each asset's market status at a UNIX second, or `NO_SCHEDULE`, by asset index. */
-  readonly statusesAt: (unixS: number) => Uint8Array;
   /**
    * Sends a frame to every connection of a topic that can take it. During the call, the other connections are reported to {@link
    * Subscriptions.lagged}. The bytes are valid only during the call.
@@ -71,8 +68,8 @@ export class Delivery {
 
   /** Adapts to changed assets of the table. Must be called after each such change. */
   resize(): void {
-    const { table, taxonomyId, qualityOf } = this.#options;
-    this.#encoder = new FrameEncoder(table, taxonomyId, qualityOf);
+    const { table, taxonomyId, statusesAt } = this.#options;
+    this.#encoder = new FrameEncoder(table, taxonomyId, statusesAt);
   }
 
   /** Schedules the changes of a `real_time` group for the end of this turn of the event loop, or 1 ms later. */
@@ -157,11 +154,10 @@ export class Delivery {
     const { era, options } = group;
     const assets = group.dueAssets(this.#options.table);
     if (assets.length === 0) return undefined;
-    const statuses = this.#statuses(options, nowNs);
     const timestampNs = times.get(era) ?? era.next(nowNs);
     times.set(era, timestampNs);
     group.lastTimestampNs = timestampNs;
-    return this.#encoder.unsignedFrame(assets, timestampNs, statuses, options.quality);
+    return this.#encoder.unsignedFrame(assets, timestampNs, options.mask);
   }
 
   /**
@@ -188,9 +184,9 @@ export class Delivery {
     }
     group.lastTimestampNs = timestampNs;
     this.#noteFrame(group, nowNs);
-    const statuses = this.#statuses(group.options, nowNs);
     const { block } = this.#pieces;
-    const body = this.#encoder.addSigned(block, assets, timestampNs, statuses, group.options.binary);
+    const { mask, binary } = group.options;
+    const body = this.#encoder.addSigned(block, assets, timestampNs, mask, binary);
     this.#pieces.add(group, body, sequence);
   }
 
@@ -271,21 +267,16 @@ export class Delivery {
 
   #sendAlone(session: StreamSession, due: readonly AssetIndex[], timestampNs: TimeNs, nowNs: TimeNs): void {
     const { digest, signOne, counters } = this.#options;
-    const statuses = this.#statuses(session.options, nowNs);
     session.lastFrameNs = frameTime(timestampNs, nowNs);
     session.lastTimestampNs = timestampNs;
     counters.framesMade++;
-    const { messageType, quality, binary } = session.options;
+    const { messageType, mask, binary } = session.options;
     if (messageType === 'unsigned') {
-      session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses, quality));
+      session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, mask));
       return;
     }
     this.#block.clear();
-    digest(this.#encoder.addSigned(this.#block, due, timestampNs, statuses, binary), this.#digest, 0);
+    digest(this.#encoder.addSigned(this.#block, due, timestampNs, mask, binary), this.#digest, 0);
     session.connection.send(this.#block.sign(0, signOne(this.#digest), 0), binary);
-  }
-
-  #statuses({ marketStatus }: StreamQuery, nowNs: TimeNs): Uint8Array | undefined {
-    return marketStatus ? this.#options.statusesAt(Number(secondOf(nowNs))) : undefined;
   }
 }

@@ -1,14 +1,15 @@
 import type { AssetIndex } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
-import { MARKET_STATUS_CODES, NO_SCHEDULE } from '../wire/market_status_codes.js';
 import {
+  assetBytes,
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
-  MASK_PRICE_AND_MARKET_STATUS,
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
 } from '../wire/payload_fields.js';
 import { MESSAGE_TYPES } from '../wire/stream.js';
+import { MASK_MAX, MASK_PRICE, STREAM_ATTRIBUTES } from '../wire/stream_attributes.js';
+import { FrameAttributes } from './frame_attributes.js';
 import { ENTRY_BYTES, HEX_OF_BYTE, type PriceTable } from './price_table.js';
 import type { SignedBlock } from './signed_block.js';
 
@@ -33,11 +34,15 @@ const MASK_AT = VERSIONED_AT['attribute mask'];
 
 /** The largest size of a head; the longest taxonomy ID and timestamp give 62 bytes. */
 const UNSIGNED_HEAD_BYTES_MAX = 80;
-/** The largest size of an element; the longest ID, price and status give 66 bytes. */
-const UNSIGNED_ELEMENT_BYTES_MAX = 72;
+/** The largest size of an element; the longest ID and price give 59 bytes. */
+const UNSIGNED_ELEMENT_BYTES_MAX = STREAM_ATTRIBUTES.reduce(
+  (sum, { field, bytes }) => sum + `,"${field}":${256 ** bytes - 1}`.length,
+  64,
+);
 /** The bracket that opens the array. Every element begins with a comma, and this bracket replaces the first comma. */
 const OPENING_BRACKET = '['.charCodeAt(0);
 const UNSIGNED_TAIL = ']}';
+const NO_STATUSES = new Uint8Array(0);
 
 const [UNSIGNED] = MESSAGE_TYPES;
 const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
@@ -46,8 +51,8 @@ const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
 export interface FrameContent {
   readonly table: PriceTable;
   readonly taxonomyId: number;
-  /** Returns the quality of an asset's newest signed aggregate as JSON; `undefined` without an aggregate. */
-  readonly qualityOf: (asset: AssetIndex) => string | undefined;
+  /** Returns each asset's market status at a UNIX second, or `NO_SCHEDULE`, by asset index. */
+  readonly statusesAt: (unixS: number) => Uint8Array;
 }
 
 /**
@@ -62,7 +67,7 @@ export interface FrameContent {
 export class FrameEncoder {
   readonly #table: PriceTable;
   readonly #taxonomyId: number;
-  readonly #qualityOf: FrameContent['qualityOf'];
+  readonly #attributes: FrameAttributes;
   readonly #unsigned: Buffer;
   readonly #body: Buffer;
   readonly #bodyView: DataView;
@@ -74,13 +79,17 @@ export class FrameEncoder {
   /** The entries of {@link #views}. A table that changes its size or its IDs has new entries. */
   #viewed: Buffer | undefined;
 
-  constructor(table: PriceTable, taxonomyId: number, qualityOf: FrameContent['qualityOf'] = () => undefined) {
+  constructor(
+    table: PriceTable,
+    taxonomyId: number,
+    statusesAt: FrameContent['statusesAt'] = () => NO_STATUSES,
+  ) {
     this.#table = table;
-    this.#qualityOf = qualityOf;
     this.#taxonomyId = taxonomyId;
+    this.#attributes = new FrameAttributes(statusesAt);
     const assets = table.ids.length;
     this.#views = new Array<undefined>(Math.min(assets, KEPT_VIEWS_MAX)).fill(undefined);
-    this.#body = Buffer.allocUnsafeSlow(VERSIONED_HEAD_BYTES + assets * VERSIONED_LAYOUT.asset.bytes);
+    this.#body = Buffer.allocUnsafeSlow(VERSIONED_HEAD_BYTES + assets * assetBytes(MASK_MAX));
     this.#bodyView = new DataView(this.#body.buffer);
     this.#unsigned = Buffer.allocUnsafeSlow(UNSIGNED_HEAD_BYTES_MAX + assets * UNSIGNED_ELEMENT_BYTES_MAX);
   }
@@ -88,22 +97,13 @@ export class FrameEncoder {
   /**
    * Returns the finished `unsigned` frame.
    * @param assets indexes of live assets, ascending by ID
-   * @param statuses the market status or {@link NO_SCHEDULE} by asset index, for connections with `addtl_attrs=ms`
-   * @param isRated true for connections with `addtl_attrs=quality`
+   * @param mask the attributes of each asset
    */
-  unsignedFrame(
-    assets: readonly AssetIndex[],
-    timestampNs: TimeNs,
-    statuses?: Uint8Array,
-    isRated = false,
-  ): Buffer {
-    if (isRated) return this.#ratedFrame(assets, timestampNs, statuses);
+  unsignedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, mask = MASK_PRICE): Buffer {
+    this.#attributes.begin(mask, timestampNs);
     const head = unsignedHead(this.#taxonomyId, timestampNs);
     let text = head;
-    for (let i = 0; i < assets.length; i++) {
-      const asset = assets[i]!;
-      text += unsignedElement(this.#table, asset, statuses === undefined ? NO_SCHEDULE : statuses[asset]!);
-    }
+    for (let i = 0; i < assets.length; i++) text += this.#unsignedElement(assets[i]!, mask);
     const length = this.#unsigned.latin1Write(text + UNSIGNED_TAIL, 0);
     this.#unsigned[head.length] = OPENING_BRACKET;
     return this.#unsigned.subarray(0, length);
@@ -111,35 +111,35 @@ export class FrameEncoder {
 
   /**
    * Adds a `signed_ecdsa` frame without its signature to a block.
+   * @param mask the attributes of each asset. With attributes, the payload has the versioned layout
    * @param isBinary true for a frame that is the payload itself, without JSON and hex
-   * @returns the body to sign, valid until the next call; in the versioned layout with `statuses`, else in the simplified layout
+   * @returns the body to sign, valid until the next call
    */
   addSigned(
     block: SignedBlock,
     assets: readonly AssetIndex[],
     timestampNs: TimeNs,
-    statuses?: Uint8Array,
+    mask = MASK_PRICE,
     isBinary = false,
   ): Uint8Array {
     const table = this.#table;
     const { entries, hexEntries } = table;
     const body = this.#body;
-    const layout = statuses === undefined ? SIMPLIFIED_LAYOUT : VERSIONED_LAYOUT;
-    const length = layout.head.bytes + assets.length * layout.asset.bytes;
+    const hasAttributes = mask !== MASK_PRICE;
+    let at = this.#writeHead(timestampNs, mask);
+    const length = at + assets.length * assetBytes(mask);
     if (this.#lastBody.length !== length) this.#lastBody = new Uint8Array(body.buffer, 0, length);
     if (isBinary) {
-      this.#writeBody(assets, timestampNs, statuses);
+      this.#writeAssets(assets, at, hasAttributes);
       block.addBinary(this.#lastBody);
       return this.#lastBody;
     }
     const bodyAt = block.add(length);
     const { pairs } = block;
-    let at =
-      statuses === undefined ? this.#simplifiedHeader(timestampNs) : this.#versionedHeader(timestampNs);
     for (let i = 0; i < at; i++) pairs[bodyAt + i] = HEX_OF_BYTE[body[i]!]!;
     for (let i = 0; i < assets.length; ) {
       const first = assets[i]!;
-      const run = encodedRun(table, assets, i, statuses === undefined ? assets.length : 1);
+      const run = encodedRun(table, assets, i, hasAttributes ? 1 : assets.length);
       // A native copy of several neighbours takes one call; a loop takes 3 ns per byte.
       if (run >= COPIED_RUN_MIN) {
         const views = this.#viewsOf(first, run);
@@ -153,37 +153,25 @@ export class FrameEncoder {
           pairs[bodyAt + at] = hexEntries[from]!;
         }
       }
-      if (statuses !== undefined) {
-        const status = statuses[first]!;
-        pairs[bodyAt + at] = HEX_OF_BYTE[status]!;
-        body[at++] = status;
+      if (hasAttributes) {
+        const end = this.#attributes.write(first, body, at);
+        for (; at < end; at++) pairs[bodyAt + at] = HEX_OF_BYTE[body[at]!]!;
       }
       i += run;
     }
     return this.#lastBody;
   }
 
-  /** Returns a frame with qualities in its own memory, because the length of a quality has no small limit. */
-  #ratedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses: Uint8Array | undefined): Buffer {
-    const elements = assets.map((asset) => {
-      const text = unsignedElement(this.#table, asset, statuses?.[asset] ?? NO_SCHEDULE);
-      const quality = this.#qualityOf(asset);
-      return quality === undefined ? text : `${text.slice(0, -1)},"quality":${quality}}`;
-    });
-    const list = elements.join('').slice(1);
-    return Buffer.from(`${unsignedHead(this.#taxonomyId, timestampNs)}[${list}${UNSIGNED_TAIL}`, 'latin1');
-  }
-
-  /** Writes a body without its hex form. */
-  #writeBody(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses: Uint8Array | undefined): void {
+  /** Writes the assets of a body without their hex form. */
+  #writeAssets(assets: readonly AssetIndex[], from: number, hasAttributes: boolean): void {
     const body = this.#body;
-    let at =
-      statuses === undefined ? this.#simplifiedHeader(timestampNs) : this.#versionedHeader(timestampNs);
+    let at = from;
     for (let i = 0; i < assets.length; ) {
-      const run = encodedRun(this.#table, assets, i, statuses === undefined ? assets.length : 1);
-      body.set(this.#viewsOf(assets[i]!, run).entries, at);
+      const first = assets[i]!;
+      const run = encodedRun(this.#table, assets, i, hasAttributes ? 1 : assets.length);
+      body.set(this.#viewsOf(first, run).entries, at);
       at += run * ENTRY_BYTES;
-      if (statuses !== undefined) body[at++] = statuses[assets[i]!]!;
+      if (hasAttributes) at = this.#attributes.write(first, body, at);
       i += run;
     }
   }
@@ -207,35 +195,35 @@ export class FrameEncoder {
     return views;
   }
 
-  #simplifiedHeader(timestampNs: TimeNs): number {
+  /** Writes the head of a body, and begins its attributes. @returns the offset after the head */
+  #writeHead(timestampNs: TimeNs, mask: number): number {
     const view = this.#bodyView;
-    view.setUint16(SIMPLIFIED_TAXONOMY_AT, this.#taxonomyId);
-    view.setBigUint64(SIMPLIFIED_TIME_AT, timestampNs);
-    return SIMPLIFIED_HEAD_BYTES;
-  }
-
-  #versionedHeader(timestampNs: TimeNs): number {
-    const view = this.#bodyView;
+    if (mask === MASK_PRICE) {
+      view.setUint16(SIMPLIFIED_TAXONOMY_AT, this.#taxonomyId);
+      view.setBigUint64(SIMPLIFIED_TIME_AT, timestampNs);
+      return SIMPLIFIED_HEAD_BYTES;
+    }
+    this.#attributes.begin(mask, timestampNs);
     view.setUint8(MAGIC_AT, LAYOUT_MAGIC);
     view.setUint8(VERSION_AT, LAYOUT_VERSION);
-    view.setUint16(MASK_AT, MASK_PRICE_AND_MARKET_STATUS);
+    view.setUint16(MASK_AT, mask);
     view.setUint16(VERSIONED_TAXONOMY_AT, this.#taxonomyId);
     view.setBigUint64(VERSIONED_TIME_AT, timestampNs);
     return VERSIONED_HEAD_BYTES;
+  }
+
+  /** Returns an asset's element of an `unsigned` frame, with a comma before it. */
+  #unsignedElement(asset: AssetIndex, mask: number): string {
+    const table = this.#table;
+    const fields = mask === MASK_PRICE ? '' : this.#attributes.fieldsOf(asset);
+    if (fields === '') return table.closedTexts[asset] || table.closedText(asset);
+    return `${table.openTexts[asset] || table.openText(asset)}${fields}}`;
   }
 }
 
 /** Returns the part of an `unsigned` frame before its array. */
 function unsignedHead(taxonomyId: number, timestampNs: TimeNs): string {
   return `${UNSIGNED_HEAD}${taxonomyId},"ts":${timestampNs},"a":`;
-}
-
-/**
- * Returns an asset's element of an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` for an element without a status
- */
-function unsignedElement(table: PriceTable, asset: AssetIndex, status: number): string {
-  if (status === NO_SCHEDULE) return table.closedTexts[asset] || table.closedText(asset);
-  return (table.openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
 }
 
 const COPIED_RUN_MIN = 3;
@@ -268,5 +256,3 @@ function encodedRun(
   } while (end < endMax && assets[end] === assets[end - 1]! + 1);
   return end - start;
 }
-
-const STATUS_TEXTS = MARKET_STATUS_CODES.map((status) => `,"ms":${status}}`);

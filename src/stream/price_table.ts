@@ -98,7 +98,7 @@ export class PriceTable {
     this.stale[index] = 0;
   }
 
-  /** Returns `,{"id":1,"v":"123"` for an asset with a price, for frames with a market status after it. */
+  /** Returns `,{"id":1,"v":"123"` for an asset with a price, for frames with attributes after it. */
   openText(index: AssetIndex): string {
     const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"`);
     this.openTexts[index] = text;

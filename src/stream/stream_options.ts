@@ -1,5 +1,4 @@
 import {
-  ATTRIBUTES,
   CHANNEL_INTERVALS_MS,
   CHANNELS,
   type Channel,
@@ -11,15 +10,14 @@ import {
   MESSAGE_TYPES,
   type MessageType,
 } from '../wire/stream.js';
+import { ATTRIBUTE_NAMES, maskOf } from '../wire/stream_attributes.js';
 
 /** The options in the query of `/ws`. */
 export interface StreamQuery {
   readonly channel: Channel;
   readonly messageType: MessageType;
-  /** True for `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
-  readonly marketStatus: boolean;
-  /** True for `addtl_attrs=quality`: each asset has the quality of its newest signed aggregate. Only for `unsigned`. */
-  readonly quality: boolean;
+  /** The mask of the attributes in `addtl_attrs`. With attributes, payloads have the versioned layout. */
+  readonly mask: number;
   /** True for signed frames with `encoding=binary`: a frame is the bytes of its payload. */
   readonly binary: boolean;
 }
@@ -31,15 +29,12 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQu
   const messageType = query.get('message_type') ?? DEFAULT_MESSAGE_TYPE;
   if (!isMessageType(messageType)) return `message_type must be one of ${MESSAGE_TYPES.join(', ')}`;
   const attributes = query.get('addtl_attrs')?.split(',') ?? [];
-  const unknown = attributes.filter((name) => !(ATTRIBUTES as readonly string[]).includes(name));
-  if (unknown.length > 0) return `addtl_attrs must be a list of ${ATTRIBUTES.join(', ')}`;
-  const quality = attributes.includes('quality');
-  if (quality && messageType !== 'unsigned')
-    return `addtl_attrs may have quality only with message_type=unsigned, because payloads have no room for it`;
+  if (!attributes.every((name) => ATTRIBUTE_NAMES.includes(name)))
+    return `addtl_attrs must be a list of ${ATTRIBUTE_NAMES.join(', ')}`;
   const encoding = query.get('encoding') ?? DEFAULT_ENCODING;
   if (!isEncoding(encoding)) return `encoding must be one of ${ENCODINGS.join(', ')}`;
   const binary = encoding === 'binary' && messageType === 'signed_ecdsa';
-  return sharedOptions({ channel, messageType, marketStatus: attributes.includes('ms'), quality, binary });
+  return sharedOptions({ channel, messageType, mask: maskOf(attributes), binary });
 }
 
 const KNOWN_OPTIONS = new Map<string, StreamQuery>();
@@ -56,8 +51,8 @@ function sharedOptions(query: StreamQuery): StreamQuery {
 }
 
 /** Returns a text that is the same for equal options. */
-export function optionsKey({ channel, messageType, marketStatus, quality, binary }: StreamQuery): string {
-  return `${channel} ${messageType} ${marketStatus} ${quality} ${binary}`;
+export function optionsKey({ channel, messageType, mask, binary }: StreamQuery): string {
+  return `${channel} ${messageType} ${mask} ${binary}`;
 }
 
 function isChannel(text: string): text is Channel {

@@ -1,5 +1,6 @@
 import { PRICE_BYTES } from './quantized_price.js';
 import { WORD_BYTES } from './signatures.js';
+import { attributesOf, MASK_MAX } from './stream_attributes.js';
 
 // The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables. All integers are
 // big-endian. The documents' text for each field is in `payload_rules.ts`, which a client does not load.
@@ -27,11 +28,6 @@ export interface PayloadLayout {
 export const LAYOUT_MAGIC = 0xff;
 /** The second byte of the versioned layout. */
 export const LAYOUT_VERSION = 0x02;
-/** The bits of the attribute mask. The price is always present. */
-export const MASK_PRICE = 0b01;
-export const MASK_MARKET_STATUS = 0b10;
-/** The mask of connections with `addtl_attrs=ms`. */
-export const MASK_PRICE_AND_MARKET_STATUS = MASK_PRICE | MASK_MARKET_STATUS;
 
 const TAXONOMY_ID = { name: 'taxonomy ID', bytes: 2 } as const;
 const TIMESTAMP = { name: 'timestamp', bytes: 8 } as const;
@@ -54,7 +50,10 @@ export const SIMPLIFIED_LAYOUT = {
   asset: partOf([ASSET_ID, PRICE]),
 } satisfies PayloadLayout;
 
-/** The layout of the body on connections with `addtl_attrs`. Attributes follow the price in the order of their bits. */
+/**
+ * The layout of the body on connections with `addtl_attrs`, with all attributes. The requested attributes follow the price in the order of
+ * their bits, and the others are absent.
+ */
 export const VERSIONED_LAYOUT = {
   head: partOf([
     { name: 'magic', bytes: 1 },
@@ -63,8 +62,13 @@ export const VERSIONED_LAYOUT = {
     TAXONOMY_ID,
     TIMESTAMP,
   ]),
-  asset: partOf([ASSET_ID, PRICE, { name: 'ms', bytes: 1 }]),
+  asset: partOf([ASSET_ID, PRICE, ...attributesOf(MASK_MAX)]),
 } satisfies PayloadLayout;
+
+/** Returns the size of an asset in a body with an attribute mask. */
+export function assetBytes(mask: number): number {
+  return attributesOf(mask).reduce((sum, { bytes }) => sum + bytes, SIMPLIFIED_LAYOUT.asset.bytes);
+}
 
 function partOf<const Name extends string>(fields: readonly PayloadField<Name>[]): PayloadPart<Name> {
   let bytes = 0;

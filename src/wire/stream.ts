@@ -32,13 +32,6 @@ export type MessageType = (typeof MESSAGE_TYPES)[number];
 export const ENCODINGS = ['json', 'binary'] as const;
 export type FrameEncoding = (typeof ENCODINGS)[number];
 
-/**
- * The names in `addtl_attrs`. `ms` adds the market status of each asset. `quality` adds the facts about the inputs of the asset's newest
- * signed aggregate, but only in unsigned frames, because existing decoders of signed payloads could not skip these facts.
- */
-export const ATTRIBUTES = ['ms', 'quality'] as const;
-export type Attribute = (typeof ATTRIBUTES)[number];
-
 /** The channel of a connection that names no channel. */
 export const DEFAULT_CHANNEL: Channel = 'real_time';
 export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';

@@ -126,7 +126,6 @@ export class AggregatorHarness {
       taxonomyId: 1,
       clock,
       times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: marks.placeOf }),
-      qualityOf: () => undefined,
       statusesAt: () => new Uint8Array(assets.length).fill(NO_SCHEDULE),
       digest: keccak256Into,
       ...createFrameSigner(() => SERVICE_KEYS.evm, pool),

@@ -5,7 +5,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { decodePayload, type Payload } from '../../src/client/verify/decode_payload.js';
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
 import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
-import { VERSIONED_LAYOUT } from '../../src/wire/payload_fields.js';
+import { SIMPLIFIED_LAYOUT, VERSIONED_LAYOUT } from '../../src/wire/payload_fields.js';
 import { signed } from '../client/signed_payload.js';
 import { Feed, units } from '../service/feed.js';
 import { SERVICE_KEYS, startTestService, TOKEN } from '../service/harness.js';
@@ -334,8 +334,7 @@ function otherValue(message: string): string | undefined {
   if (type !== 'signed_ecdsa') return undefined;
   const { body } = decodePayload(p) as Payload;
   const other = Buffer.from(body);
-  const { head, asset } = VERSIONED_LAYOUT;
-  other[head.bytes + asset.at.price + PRICE_LAST_BYTE]! ^= 1;
+  other[VERSIONED_LAYOUT.head.bytes + SIMPLIFIED_LAYOUT.asset.at.price + PRICE_LAST_BYTE]! ^= 1;
   return JSON.stringify({ type, p: signed(other, new Uint8Array(SERVICE_KEYS.evm)) });
 }
 

@@ -1,10 +1,10 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { parseFrame, verifyAggregate } from '../../src/client/index.js';
+import { verifyAggregate } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
-import { get, startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
+import { get, startTestService, type TestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
 // Tests of `/v1/prices/*`: its parameters, the latest prices, and the prices of a recent second.
@@ -113,23 +113,6 @@ test('latest has the assets with a live price, as long as they have one', async 
     `{"publishers":2,"newest_input_age_ns":1,"input_spread":"${units(1)}"}}}}`,
     'the inputs of the aggregate',
   );
-  const socket = await TestSocket.open(`${service.socketUrl}/ws?addtl_attrs=quality`);
-  socket.send({ type: 'subscribe', assets: [1, 2] });
-  const frame = parseFrame(await socket.next());
-  t.match(
-    frame,
-    {
-      assets: [
-        { id: 1, quality: { publishers: 1, inputSpread: 0n, newestInputAgeNs: 0n, signedAtNs: START_NS } },
-        {
-          id: 2,
-          quality: { publishers: 2, inputSpread: units(1), newestInputAgeNs: 1n, signedAtNs: START_NS + 1n },
-        },
-      ],
-    },
-    'and on streams',
-  );
-
   clock.advance(2n * SECOND_NS);
   t.match((await ask(service, 'latest?assets=BTCUSD')).data, { BTCUSD: {} }, 'max_age itself still counts');
   clock.advance(1n);

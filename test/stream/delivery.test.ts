@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import type { StreamQuery } from '../../src/stream/stream_options.js';
 import type { Channel } from '../../src/wire/stream.js';
+import { maskOf } from '../../src/wire/stream_attributes.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
 /** The step of `ts`, because the low 12 bits of `ts` are not part of the time. */
@@ -240,7 +241,7 @@ test('a clock stepped back an hour: ticks go on, and ts grows', async (t) => {
 });
 
 test('one frame is made for all that share a group, and they get the same bytes', async (t) => {
-  for (const options of [every10ms, REAL_TIME, { ...SIGNED_REAL_TIME, marketStatus: true }]) {
+  for (const options of [every10ms, REAL_TIME, { ...SIGNED_REAL_TIME, mask: maskOf(['ms']) }]) {
     const harness = new Harness();
     const clients = Array.from({ length: 5 }, () => harness.connect(options));
     for (const client of clients) client.subscribe(1, 3);
@@ -283,7 +284,7 @@ test('market statuses are part of each asset; JSON leaves out those without a ca
   harness.price(3, 6n);
   harness.status(3, 2);
   const [unsigned, signed] = [REAL_TIME, SIGNED_REAL_TIME].map((options) => {
-    const client = harness.connect({ ...options, marketStatus: true });
+    const client = harness.connect({ ...options, mask: maskOf(['ms']) });
     client.subscribe(1, 3);
     return client;
   });

@@ -12,8 +12,10 @@ import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
+import { MASK_PRICE, maskOf } from '../../src/wire/stream_attributes.js';
 import { cases } from '../tier.js';
 
+const MS = maskOf(['ms']);
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 
 /**
@@ -76,12 +78,8 @@ test('the versioned payload, field by field', async (t) => {
     [1, 100n * 10n ** 18n],
     [65_535, -1n],
   ]);
-  const body = new FrameEncoder(table, 0x0102).addSigned(
-    new SignedBlock(),
-    indexes(2),
-    VECTOR_TIME_NS,
-    Uint8Array.of(NO_SCHEDULE, 2),
-  );
+  const encoder = new FrameEncoder(table, 0x0102, () => Uint8Array.of(NO_SCHEDULE, 2));
+  const body = encoder.addSigned(new SignedBlock(), indexes(2), VECTOR_TIME_NS, MS);
   t.equal(
     hex(body),
     [
@@ -105,13 +103,13 @@ test('the unsigned frame is the JSON that the pages describe', async (t) => {
     [1, 72147681412670819000000n],
     [2, -5n],
   ]);
-  const encoder = new FrameEncoder(table, 1);
+  const encoder = new FrameEncoder(table, 1, () => Uint8Array.of(NO_SCHEDULE, 0));
   t.equal(
     encoder.unsignedFrame(indexes(2), VECTOR_TIME_NS).toString(),
     '{"type":"unsigned","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"72147681412670819000000"},{"id":2,"v":"-5"}]}',
   );
   t.equal(
-    encoder.unsignedFrame(indexes(2), VECTOR_TIME_NS, Uint8Array.of(NO_SCHEDULE, 0)).toString(),
+    encoder.unsignedFrame(indexes(2), VECTOR_TIME_NS, MS).toString(),
     '{"type":"unsigned","tax":1,"ts":1765215119172715000,"a":[{"id":1,"v":"72147681412670819000000"},{"id":2,"v":"-5","ms":0}]}',
   );
   t.equal(
@@ -175,8 +173,9 @@ test('frames of any assets agree with slow writers, and do not affect the next f
       }),
       fc.uint8Array({ minLength: 65, maxLength: 65 }),
       (elements, taxonomyId, rounds, signature) => {
-        const encoder = new FrameEncoder(tableOf(elements.map(({ id, price }) => [id, price])), taxonomyId);
         const statuses = Uint8Array.from(elements.map(({ status }) => status));
+        const table = tableOf(elements.map(({ id, price }) => [id, price]));
+        const encoder = new FrameEncoder(table, taxonomyId, () => statuses);
         const block = new SignedBlock();
         return rounds.every(([timeNs, withStatus, skip]) => {
           const some = indexes(elements.length).filter((index) => index % 3 !== skip % 4);
@@ -185,7 +184,7 @@ test('frames of any assets agree with slow writers, and do not affect the next f
             const { id, price, status } = elements[index]!;
             return withStatus ? { id, price, status } : { id, price };
           });
-          const given = withStatus ? statuses : undefined;
+          const given = withStatus ? MS : MASK_PRICE;
           const unsigned = encoder.unsignedFrame(some, timeNs as TimeNs, given).toString();
           block.clear();
           const body = encoder.addSigned(block, some, timeNs as TimeNs, given);
@@ -222,8 +221,8 @@ test('signed frames in one block keep their bodies, whatever changes before they
         status: index % 4,
       }));
       const table = tableOf(elements.map(({ id, price }) => [id, price]));
-      const encoder = new FrameEncoder(table, 7);
       const statuses = Uint8Array.from(elements.map(({ status }) => status));
+      const encoder = new FrameEncoder(table, 7, () => statuses);
       block.clear();
       const expected = rounds.map(({ changes, set, withStatus, firstId, signature }) => {
         if (firstId !== null) {
@@ -236,7 +235,7 @@ test('signed frames in one block keep their bodies, whatever changes before they
         }
         const shown = set.map((index) => elements[index]!);
         const bodyHex = slowBody(7, VECTOR_TIME_NS, shown, withStatus);
-        const body = encoder.addSigned(block, set, VECTOR_TIME_NS, withStatus ? statuses : undefined);
+        const body = encoder.addSigned(block, set, VECTOR_TIME_NS, withStatus ? MS : MASK_PRICE);
         t.equal(hex(body), bodyHex);
         return frameText(signature, bodyHex);
       });
@@ -272,7 +271,7 @@ test('neighbours that follow one another in frames have the prices of their own 
       block.clear();
       t.equal(hex(encoder.addSigned(block, set, VECTOR_TIME_NS)), bodyHex);
       t.equal(text(block.sign(0, signature, 0)), frameText(signature, bodyHex));
-      t.equal(hex(encoder.addSigned(block, set, VECTOR_TIME_NS, undefined, true)), bodyHex);
+      t.equal(hex(encoder.addSigned(block, set, VECTOR_TIME_NS, MASK_PRICE, true)), bodyHex);
     }
   }
 });
@@ -285,17 +284,17 @@ for (const count of [1, 10, 11, 100, 1000]) {
       price: PRICE_MIN as bigint,
       status: 3,
     }));
-    const encoder = new FrameEncoder(tableOf(elements.map(({ id, price }) => [id, price])), 65_535);
+    const table = tableOf(elements.map(({ id, price }) => [id, price]));
+    const encoder = new FrameEncoder(table, 65_535, () => new Uint8Array(count).fill(3));
     const timeNs = (2n ** 63n - 1n) as TimeNs;
-    const statuses = new Uint8Array(count).fill(3);
     t.equal(
-      encoder.unsignedFrame(indexes(count), timeNs, statuses).toString(),
+      encoder.unsignedFrame(indexes(count), timeNs, MS).toString(),
       slowUnsignedFrame(65_535, timeNs, elements),
     );
     const block = new SignedBlock();
     const simplified = encoder.addSigned(block, indexes(count), timeNs).length;
     t.equal(simplified, 10 + 18 * count);
-    const versioned = encoder.addSigned(block, indexes(count), timeNs, statuses).length;
+    const versioned = encoder.addSigned(block, indexes(count), timeNs, MS).length;
     t.equal(versioned, 14 + 19 * count);
     t.equal(block.sign(0, VECTOR_SIGNATURE, 0).length, 30 + 2 * (65 + simplified) + 2);
     const frame = block.sign(1, VECTOR_SIGNATURE, 0);
@@ -321,20 +320,19 @@ test('a block that was large gives its memory back', async (t) => {
 
 test('a binary frame is the payload of the JSON frame, beside JSON frames in the same block', async (t) => {
   const table = tableOf([1, 2, 3, 9, 500].map((id) => [id, BigInt(id) * 10n ** 18n] as [number, bigint]));
-  const encoder = new FrameEncoder(table, 1);
+  const encoder = new FrameEncoder(table, 1, () => Uint8Array.of(0, 1, NO_SCHEDULE, 2, 3));
   const block = new SignedBlock();
-  const statuses = Uint8Array.of(0, 1, NO_SCHEDULE, 2, 3);
   const frames = [
-    [indexes(1), undefined],
-    [indexes(2), statuses],
-    [indexes(5), undefined],
-    [[0, 2, 4] as AssetIndex[], undefined],
-    [indexes(5), statuses],
+    [indexes(1), MASK_PRICE],
+    [indexes(2), MS],
+    [indexes(5), MASK_PRICE],
+    [[0, 2, 4] as AssetIndex[], MASK_PRICE],
+    [indexes(5), MS],
   ] as const;
   const signature = Uint8Array.from({ length: 65 }, (_, i) => 255 - i);
   for (let round = 0; round < 2; round++) {
-    for (const [assets, ms] of frames)
-      for (const isBinary of [true, false]) encoder.addSigned(block, assets, VECTOR_TIME_NS, ms, isBinary);
+    for (const [assets, mask] of frames)
+      for (const isBinary of [true, false]) encoder.addSigned(block, assets, VECTOR_TIME_NS, mask, isBinary);
     frames.forEach((_, i) => {
       const binary = Buffer.from(block.sign(2 * i, signature, 0));
       const json = JSON.parse(text(block.sign(2 * i + 1, signature, 0)));

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import { NS_PER_MS } from '../../src/model/time.js';
+import { maskOf } from '../../src/wire/stream_attributes.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
@@ -151,7 +152,7 @@ test('connections share a group when channel, type, attributes and set are the s
   t.same([...first.topics.keys()], [...second.topics.keys()]);
   for (const options of [
     SIGNED_REAL_TIME,
-    { ...REAL_TIME, marketStatus: true },
+    { ...REAL_TIME, mask: maskOf(['ms']) },
     { ...REAL_TIME, channel: '1s' as const },
     { ...REAL_TIME, channel: '10ms' as const },
   ]) {

@@ -11,6 +11,7 @@ import { NOTHING_SENT, type ReaderBudgets, type StreamConnection } from '../../s
 import type { StreamQuery } from '../../src/stream/stream_options.js';
 import type { StreamLimits } from '../../src/stream/subscriptions.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
+import { MASK_PRICE } from '../../src/wire/stream_attributes.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
@@ -22,8 +23,7 @@ export const SIGNING_KEY = Buffer.alloc(32, 5);
 export const REAL_TIME: StreamQuery = {
   channel: 'real_time',
   messageType: 'unsigned',
-  marketStatus: false,
-  quality: false,
+  mask: MASK_PRICE,
   binary: false,
 };
 export const SIGNED_REAL_TIME: StreamQuery = { ...REAL_TIME, messageType: 'signed_ecdsa' };
@@ -67,7 +67,6 @@ export class Harness {
       taxonomyId: TAXONOMY_ID,
       clock: this.clock,
       times: this.times,
-      qualityOf: () => undefined,
       statusesAt: () => this.statuses,
       digest: keccak256Into,
       signOne,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import type { StreamQuery } from '../../src/stream/stream_options.js';
+import { MASK_PRICE, maskOf } from '../../src/wire/stream_attributes.js';
 import { cases } from '../tier.js';
 import { assert, Expectation, type Real } from './expectation.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
@@ -13,7 +14,7 @@ const STEPS_BACK_MAX = 6;
 const KINDS: readonly StreamQuery[] = [
   REAL_TIME,
   SIGNED_REAL_TIME,
-  { ...REAL_TIME, marketStatus: true },
+  { ...REAL_TIME, mask: maskOf(['ms']) },
   { ...REAL_TIME, channel: '10ms' },
   { ...SIGNED_REAL_TIME, channel: '20ms' },
 ];
@@ -165,8 +166,7 @@ async function comeToRest(real: Real): Promise<void> {
 const TEN_MS = {
   channel: '10ms',
   messageType: 'unsigned',
-  marketStatus: false,
-  quality: false,
+  mask: MASK_PRICE,
   binary: false,
 } as const;
 

@@ -7,8 +7,7 @@ test('the defaults, and every value', async (t) => {
   t.same(parse({}), {
     channel: 'real_time',
     messageType: 'unsigned',
-    marketStatus: false,
-    quality: false,
+    mask: 1,
     binary: false,
   });
   for (const channel of ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'])
@@ -16,8 +15,7 @@ test('the defaults, and every value', async (t) => {
   t.same(parse({ channel: '1s', message_type: 'signed_ecdsa', addtl_attrs: 'ms', more: 'x' }), {
     channel: '1s',
     messageType: 'signed_ecdsa',
-    marketStatus: true,
-    quality: false,
+    mask: 3,
     binary: false,
   });
   t.match(parse({ encoding: 'binary', message_type: 'signed_ecdsa' }), { binary: true });
@@ -38,10 +36,5 @@ test('any other value is refused with the allowed ones', async (t) => {
   for (const encoding of ['', 'hex', 'BINARY', 'binary,json', 'toString'])
     t.equal(parse({ encoding }), 'encoding must be one of json, binary');
   for (const addtl_attrs of ['', 'ms,', 'ms,x', 'MS', ' ms'])
-    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms, quality');
-  t.match(parse({ addtl_attrs: 'quality,ms' }), { quality: true, marketStatus: true });
-  t.match(
-    parse({ addtl_attrs: 'quality', message_type: 'signed_ecdsa' }),
-    /^addtl_attrs .* message_type=unsigned/,
-  );
+    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms');
 });

@@ -16,7 +16,8 @@ import {
 import { ACKS } from '../../src/wire/publish_message.js';
 import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { pushedAssetsPath } from '../../src/wire/service_name.js';
-import { ATTRIBUTES, BAD_MESSAGES_MAX, CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
+import { BAD_MESSAGES_MAX, CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
+import { ATTRIBUTE_NAMES } from '../../src/wire/stream_attributes.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';
 
 // Tests that the published documents and the texts for readers agree with `src/wire`.
@@ -86,7 +87,7 @@ test('the parameters', async (t) => {
   ];
   t.same(listed('channel'), CHANNELS);
   t.same(listed('message_type'), MESSAGE_TYPES);
-  t.same(listed('addtl_attrs'), ATTRIBUTES);
+  t.same(listed('addtl_attrs'), ATTRIBUTE_NAMES);
   const parameter = (path: string, name: string) =>
     openApi.paths[path]!.get!.parameters.find((one) => one.name === name)!;
   t.same(parameter(REST_PATHS.history, 'resolution').schema.enum, RESOLUTIONS);

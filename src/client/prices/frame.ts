@@ -1,6 +1,5 @@
 import { type Price, parsePrice } from '../../model/price.js';
 import { parseTimeNs, type TimeNs } from '../../model/time.js';
-import type { PriceQuality } from '../../wire/price_quality.js';
 import {
   ERROR_TYPE,
   MESSAGE_TYPES,
@@ -9,6 +8,7 @@ import {
   type RequestType,
   TAXONOMY_TYPE,
 } from '../../wire/stream.js';
+import { type AttributeValues, STREAM_ATTRIBUTES } from '../../wire/stream_attributes.js';
 import { parseForeignJson } from '../verify/foreign_json.js';
 
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
@@ -31,22 +31,12 @@ export interface UnsignedFrame {
   readonly text: string;
 }
 
-/** The price of one asset in an unsigned frame. */
-export interface FrameAsset {
+/** The price and the attributes of one asset in an unsigned frame. An attribute that the asset lacks is absent. */
+export interface FrameAsset extends AttributeValues {
   /** The streaming ID. */
   readonly id: number;
   /** The price times 10^18. */
   readonly value: Price;
-  /** The market status code; absent without the attribute `ms`, and for an asset without a schedule. */
-  readonly marketStatus?: number;
-  /** The inputs of the asset's newest signed aggregate; absent without the attribute `quality`, and before the first aggregate. */
-  readonly quality?: StreamedQuality;
-}
-
-/** The facts about the inputs of an asset's newest signed aggregate. In a stream no signature covers these facts. */
-export interface StreamedQuality extends PriceQuality {
-  /** The time at which the service signed that aggregate, in UNIX nanoseconds. */
-  readonly signedAtNs: bigint;
 }
 
 /** A frame with a signed payload, which {@link verifyPayload} checks. */
@@ -97,9 +87,6 @@ export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | E
  */
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
-/** The digits of the times in qualities, for the same purpose as {@link TIMESTAMP}. */
-const QUALITY_TIMES = /((?<!\\)"(?:newest_input_age_ns|signed_at)":\s*)(-?\d+)(?=[,}\s])/g;
-
 /**
  * Reads a text frame of a stream and keeps every digit of its timestamp.
  * @returns the frame, or another message of the service, such as the answer to a subscription; `undefined` for any other text
@@ -138,8 +125,7 @@ export function parseFrame(text: string): Message | undefined {
 }
 
 function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedFrame | undefined {
-  const { tax, ts } = fields;
-  const a = text.includes('"quality"') ? exactAssets(text) : fields['a'];
+  const { tax, ts, a } = fields;
   const timestampNs = typeof ts === 'string' ? parseTimeNs(ts) : undefined;
   if (typeof tax !== 'number' || timestampNs === undefined || !Array.isArray(a)) return undefined;
   const assets = a.map(frameAsset);
@@ -147,35 +133,21 @@ function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedF
   return { type: UNSIGNED, taxonomyId: tax, timestampNs, assets: assets as FrameAsset[], text };
 }
 
-/** Returns the assets of a frame with the times of their qualities as texts. */
-function exactAssets(text: string): unknown {
-  return (parseForeignJson(text.replace(QUALITY_TIMES, '$1"$2"')) as { readonly a?: unknown }).a;
-}
-
 interface FramePair {
   readonly id?: unknown;
   readonly v?: unknown;
-  readonly ms?: unknown;
-  readonly quality?: unknown;
+  readonly [field: string]: unknown;
 }
 
 function frameAsset(pair: FramePair | null): FrameAsset | undefined {
   const value = typeof pair?.v === 'string' ? parsePrice(pair.v) : undefined;
   if (value === undefined || typeof pair?.id !== 'number') return undefined;
-  const asset =
-    typeof pair.ms === 'number' ? { id: pair.id, value, marketStatus: pair.ms } : { id: pair.id, value };
-  const quality = pair.quality ? readQuality(pair.quality) : undefined;
-  return quality === undefined ? asset : { ...asset, quality };
-}
-
-/** Reads a quality whose times are texts. */
-function readQuality(value: unknown): StreamedQuality | undefined {
-  const { publishers, newest_input_age_ns, input_spread, signed_at } = value as Record<string, unknown>;
-  const texts = [newest_input_age_ns, input_spread, signed_at] as [string, string, string];
-  const areExact = texts.every((text) => typeof text === 'string' && /^-?\d{1,39}$/.test(text));
-  if (typeof publishers !== 'number' || !areExact) return undefined;
-  const [newestInputAgeNs, inputSpread, signedAtNs] = texts.map(BigInt) as [bigint, bigint, bigint];
-  return { publishers, newestInputAgeNs, inputSpread, signedAtNs };
+  const asset: { -readonly [Name in keyof FrameAsset]: FrameAsset[Name] } = { id: pair.id, value };
+  for (const { field, property } of STREAM_ATTRIBUTES) {
+    const attribute = pair[field];
+    if (typeof attribute === 'number') asset[property] = attribute;
+  }
+  return asset;
 }
 
 function ids(value: unknown): number[] {

@@ -1,14 +1,12 @@
-import { NO_SCHEDULE } from '../../wire/market_status_codes.js';
 import {
+  assetBytes,
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
-  MASK_MARKET_STATUS,
-  MASK_PRICE,
-  MASK_PRICE_AND_MARKET_STATUS,
   PAYLOAD_SIGNATURE,
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
 } from '../../wire/payload_fields.js';
+import { type AttributeValues, attributesOf, MASK_MAX, MASK_PRICE } from '../../wire/stream_attributes.js';
 import { bytesInteger, hexToBytes } from './bytes.js';
 import type { EvmSignature } from './evm_signatures.js';
 
@@ -28,14 +26,12 @@ export interface Payload {
   readonly assets: readonly PayloadAsset[];
 }
 
-/** The price of one asset in a payload. */
-export interface PayloadAsset {
+/** The price and the attributes of one asset in a payload. */
+export interface PayloadAsset extends AttributeValues {
   /** The streaming ID. */
   readonly id: number;
   /** The price times 10^18: a signed 128-bit integer, as for on-chain decoders. */
   readonly value: bigint;
-  /** The market status code; `null` for an asset without a schedule; absent if the payload has no market status. */
-  readonly marketStatus?: number | null;
 }
 
 /** The check of the form at which decoding stopped. */
@@ -93,13 +89,11 @@ function versionedFault(body: Uint8Array): PayloadFault | undefined {
   if (version !== LAYOUT_VERSION)
     return { check: 'version', reason: `the layout version is ${version}, not ${LAYOUT_VERSION}` };
   const mask = maskOf(body);
-  if ((mask & MASK_PRICE) === 0 || mask > MASK_PRICE_AND_MARKET_STATUS) {
-    return {
-      check: 'mask',
-      reason: `the attribute mask is ${mask}, not ${MASK_PRICE} or ${MASK_PRICE_AND_MARKET_STATUS}`,
-    };
+  if ((mask & MASK_PRICE) === 0 || (mask & ~MASK_MAX) !== 0) {
+    const reason = `the attribute mask ${mask} lacks the price or has bits that are not in ${MASK_MAX}`;
+    return { check: 'mask', reason };
   }
-  return holdsEntries(body, VERSIONED_HEAD.bytes, entryBytes(mask))
+  return holdsEntries(body, VERSIONED_HEAD.bytes, assetBytes(mask))
     ? undefined
     : lengthFault(body, 'versioned');
 }
@@ -107,19 +101,22 @@ function versionedFault(body: Uint8Array): PayloadFault | undefined {
 /** Decodes entries. `mask` is 0 for the simplified layout. */
 function decodeEntries(body: Uint8Array, signature: EvmSignature, mask: number): Payload {
   const { at: headAt, bytes: headBytes } = mask === 0 ? SIMPLIFIED_HEAD : VERSIONED_HEAD;
-  const entryAt = VERSIONED_LAYOUT.asset.at;
+  const entryAt = SIMPLIFIED_LAYOUT.asset.at;
+  const attributes = attributesOf(mask);
   const view = new DataView(body.buffer, body.byteOffset, body.length);
   const assets: PayloadAsset[] = [];
-  for (let at = headBytes; at < body.length; at += entryBytes(mask)) {
+  for (let at = headBytes; at < body.length; ) {
     const id = view.getUint16(at + entryAt['asset ID']);
     const priceAt = at + entryAt.price;
     const value = (view.getBigInt64(priceAt) << 64n) | view.getBigUint64(priceAt + 8);
-    if ((mask & MASK_MARKET_STATUS) === 0) {
-      assets.push({ id, value });
-    } else {
-      const code = view.getUint8(at + entryAt.ms);
-      assets.push({ id, value, marketStatus: code === NO_SCHEDULE ? null : code });
+    const asset: { -readonly [Name in keyof PayloadAsset]: PayloadAsset[Name] } = { id, value };
+    at += SIMPLIFIED_LAYOUT.asset.bytes;
+    for (const { property, bytes, none } of attributes) {
+      const attribute = bytes === 1 ? view.getUint8(at) : view.getUint32(at);
+      asset[property] = attribute === none ? null : attribute;
+      at += bytes;
     }
+    assets.push(asset);
   }
   return {
     layout: mask === 0 ? 'simplified' : 'versioned',
@@ -134,10 +131,6 @@ function decodeEntries(body: Uint8Array, signature: EvmSignature, mask: number):
 function maskOf(body: Uint8Array): number {
   const at = VERSIONED_HEAD.at['attribute mask'];
   return ((body[at] ?? 0) << 8) | (body[at + 1] ?? 0);
-}
-
-function entryBytes(mask: number): number {
-  return ((mask & MASK_MARKET_STATUS) === 0 ? SIMPLIFIED_LAYOUT : VERSIONED_LAYOUT).asset.bytes;
 }
 
 function holdsEntries(body: Uint8Array, headerBytes: number, sizeBytes: number): boolean {

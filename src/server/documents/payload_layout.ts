@@ -14,7 +14,7 @@ export function describePayload(): string {
     table(PAYLOAD_SIGNATURE.fields),
     'Behind it, without `addtl_attrs`:',
     layoutTable(SIMPLIFIED_LAYOUT),
-    'Behind it, with `addtl_attrs=ms`:',
+    'Behind it, with `addtl_attrs`; an attribute that the connection does not ask for is absent:',
     layoutTable(VERSIONED_LAYOUT),
   ].join('\n\n');
 }
@@ -29,5 +29,5 @@ function table(fields: readonly PayloadField[]): string {
 }
 
 function row({ name, bytes }: PayloadField, repeated: string): string {
-  return `| ${repeated}${name} | ${bytes} | ${PAYLOAD_RULES[name as keyof typeof PAYLOAD_RULES]} |`;
+  return `| ${repeated}${name} | ${bytes} | ${PAYLOAD_RULES[name]} |`;
 }

@@ -9,7 +9,6 @@ import {
   TRACE_ID_LENGTH_MAX,
 } from '../../wire/publish_message.js';
 import {
-  ATTRIBUTES,
   CHANNELS,
   DEFAULT_CHANNEL,
   DEFAULT_ENCODING,
@@ -23,11 +22,11 @@ import {
   REQUEST_TYPES,
   TAXONOMY_TYPE,
 } from '../../wire/stream.js';
+import { ATTRIBUTE_NAMES, STREAM_ATTRIBUTES, type StreamAttribute } from '../../wire/stream_attributes.js';
 import {
   assetId,
   marketStatusCode,
   metadata,
-  priceQuality,
   quantizedPrice,
   streamingAssetId,
   taxonomyId,
@@ -41,7 +40,8 @@ import {
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 
-const attributeNames = `(?:${ATTRIBUTES.join('|')})`;
+const attributeList = STREAM_ATTRIBUTES.map(({ name, rule }) => `\`${name}\`: ${rule}`).join('. ');
+const attributeNames = `(?:${ATTRIBUTE_NAMES.join('|')})`;
 
 /** The query of `/ws`. */
 export const streamQuery = z.object({
@@ -62,11 +62,7 @@ export const streamQuery = z.object({
     .string()
     .regex(new RegExp(`^${attributeNames}(?:,${attributeNames})*$`))
     .optional()
-    .describe(
-      'Comma-separated list. `ms` adds to each asset the market status at the time of the frame. `quality` adds the number of publishers, ' +
-        "the newest input's age and the spread of the inputs of its newest signed aggregate, only with `message_type=unsigned`: the decoders " +
-        'of today refuse a payload with another attribute than `ms`',
-    ),
+    .describe(`Comma-separated list of what each asset has beside its price. ${attributeList}`),
 });
 
 /** The query of the publisher paths. */
@@ -148,6 +144,20 @@ export const streamError = z
   })
   .meta({ id: 'StreamError' });
 
+/** The schemas of values that are more than unsigned integers. */
+const VALUES: Readonly<Record<string, z.ZodType>> = { ms: marketStatusCode };
+
+function attributeValue({ name, bytes, none, rule }: StreamAttribute): z.ZodType {
+  const value =
+    VALUES[name] ??
+    z
+      .int()
+      .min(0)
+      .max(256 ** bytes - 1);
+  const without = none === undefined ? '' : '; absent for an asset without one';
+  return value.optional().describe(`Only with \`addtl_attrs=${name}\`. ${rule}${without}`);
+}
+
 export const unsignedFrame = z
   .strictObject({
     type: z.literal(UNSIGNED),
@@ -158,17 +168,7 @@ export const unsignedFrame = z
         z.strictObject({
           id: streamingAssetId,
           v: quantizedPrice,
-          ms: marketStatusCode
-            .optional()
-            .describe('Only with `addtl_attrs=ms`, and only of assets with a market schedule'),
-          quality: priceQuality
-            .extend({ signed_at: timestampNs.describe('When the service signed that aggregate') })
-            .meta({ id: 'StreamedPriceQuality' })
-            .optional()
-            .describe(
-              "Only with `addtl_attrs=quality`: the inputs of the asset's newest signed aggregate, which may be older than `v` by " +
-                'up to `clock_period`. Absent until an aggregate is signed',
-            ),
+          ...Object.fromEntries(STREAM_ATTRIBUTES.map((one) => [one.field, attributeValue(one)])),
         }),
       )
       .min(1)

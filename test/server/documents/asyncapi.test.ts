@@ -91,7 +91,7 @@ test('the layouts on the page are those of payloads', async (t) => {
   ]);
   t.match(description, '`0xff`');
   t.match(description, '`0x02`');
-  t.match(description, '`0x0003`');
+  t.match(description, 'Bit 0: price, always set; bit 1: `ms`');
   const { p } = examples[0]!.payload as { p: string };
   t.equal((p.length - 2) / 2, 65 + 10 + 18);
   t.match(decodePayload(p), { taxonomyId: 1 });

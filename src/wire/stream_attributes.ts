@@ -1,0 +1,102 @@
+import { MARKET_STATUS_NAMES, type MarketStatus, NO_SCHEDULE } from './market_status_codes.js';
+
+/** The facts about an asset at the time of a frame. The service reads the values of attributes from these facts. */
+export interface AttributeFacts {
+  /** The market status code, or {@link NO_SCHEDULE}. */
+  readonly marketStatus: number;
+}
+
+/** The values of attributes, as the client returns them. A value is absent if the reader did not request its attribute. */
+export interface AttributeValues {
+  /** The market status code; `null` for an asset without a schedule. */
+  readonly marketStatus?: number | null;
+}
+
+/** A fact that a stream adds to each asset on request. Its value is an unsigned integer. */
+export interface StreamAttribute {
+  /** The name in `addtl_attrs`. */
+  readonly name: string;
+  /** The field of an asset in unsigned frames. */
+  readonly field: string;
+  /** The name of the value in the client. */
+  readonly property: keyof AttributeValues;
+  /** The bit in the mask of signed payloads. */
+  readonly bit: number;
+  /** The size of the value in signed payloads. */
+  readonly bytes: 1 | 4;
+  /** The value of an asset that lacks the fact. Unsigned frames omit this value. */
+  readonly none?: number;
+  /** The documents' text about the value, in CommonMark. */
+  readonly rule: string;
+  readonly read: (facts: AttributeFacts) => number;
+  /** Returns the text that programs of the client show for a value. */
+  readonly textOf: (value: number | null) => string;
+}
+
+/**
+ * All attributes, ascending by bit. The encoder, the query of streams, the documents, the client, the live page and the command line read
+ * this table. A new attribute is a new entry here and a value in {@link AttributeFacts} and {@link AttributeValues}.
+ */
+export const STREAM_ATTRIBUTES: readonly StreamAttribute[] = [
+  {
+    name: 'ms',
+    field: 'ms',
+    property: 'marketStatus',
+    bit: 1,
+    bytes: 1,
+    none: NO_SCHEDULE,
+    rule: 'Market status at the time of the frame',
+    read: ({ marketStatus }) => marketStatus,
+    textOf: (code) => (code === null ? 'no market hours' : marketText(code)),
+  },
+];
+
+function marketText(code: number): string {
+  return MARKET_STATUS_NAMES[code as MarketStatus] ?? `market status ${code}`;
+}
+
+/** The bit of the price in the mask. This bit is always set in the versioned layout. */
+export const MASK_PRICE = 1;
+
+/** The names that `addtl_attrs` accepts. */
+export const ATTRIBUTE_NAMES = STREAM_ATTRIBUTES.map(({ name }) => name);
+
+/** The mask with the bits of all attributes. */
+export const MASK_MAX = maskOf(ATTRIBUTE_NAMES);
+
+const ATTRIBUTES_BY_MASK = new Map<number, readonly StreamAttribute[]>();
+
+/** Returns the attributes of a mask, ascending by bit. */
+export function attributesOf(mask: number): readonly StreamAttribute[] {
+  let attributes = ATTRIBUTES_BY_MASK.get(mask);
+  if (attributes === undefined) {
+    attributes = STREAM_ATTRIBUTES.filter(({ bit }) => (mask & (1 << bit)) !== 0);
+    ATTRIBUTES_BY_MASK.set(mask, attributes);
+  }
+  return attributes;
+}
+
+/** Returns the mask of a payload with these attributes. Without attributes, the result is {@link MASK_PRICE}. */
+export function maskOf(names: readonly string[]): number {
+  let mask = MASK_PRICE;
+  for (const { name, bit } of STREAM_ATTRIBUTES) if (names.includes(name)) mask |= 1 << bit;
+  return mask;
+}
+
+/** Returns the fields of an asset's attributes in an unsigned frame. */
+export function attributeFields(values: AttributeValues): Readonly<Record<string, number>> {
+  const fields: Record<string, number> = {};
+  for (const { field, property } of STREAM_ATTRIBUTES) {
+    const value = values[property];
+    if (value != null) fields[field] = value;
+  }
+  return fields;
+}
+
+/** Returns the texts of an asset's attributes, in the order of the table. */
+export function attributeTexts(values: AttributeValues): string[] {
+  return STREAM_ATTRIBUTES.flatMap(({ property, textOf }) => {
+    const value = values[property];
+    return value === undefined ? [] : [textOf(value)];
+  });
+}
