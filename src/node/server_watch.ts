@@ -1,13 +1,13 @@
 import type { Trouble } from '../clock/clock_watch.js';
-import { LogGone, type LogServers, type ServerReport } from '../cluster/log/log_servers.js';
+import type { LogReport, LogServers } from '../cluster/log/log_servers.js';
 import { type Clock, type JumpWitness, NS_PER_MS } from '../model/time.js';
 import { LogDisks } from './log_disks.js';
 
 export interface ServerWatchOptions {
   readonly servers: LogServers;
   readonly clock: Clock;
-  /** Called with the reason when the servers no longer have the log, and with `undefined` when they have it again. */
-  readonly onLogGone: (reason: string | undefined) => void;
+  /** Called when {@link ServerWatch.goneStreams} changes. */
+  readonly onGoneStreams: (reasons: readonly string[]) => void;
   /** Called with the reason when a power cut may lose acknowledged records, and with `undefined` when they are all on disk. */
   readonly onForgetful: (reason: string | undefined) => void;
   /** True if this node asks the servers whether acknowledged records are on disk. */
@@ -30,8 +30,8 @@ export class ServerWatch {
   readonly #options: ServerWatchOptions;
   #askedMs = Number.NEGATIVE_INFINITY;
   #isAsking = false;
-  #report: ServerReport | undefined;
-  #logGone: string | undefined;
+  #log: LogReport | undefined;
+  #goneStreams: readonly string[] = [];
   #isJumping = false;
   #nowMs = 0;
   /** The time of the first request that failed since the last answer; `undefined` while a server leads the log. */
@@ -56,12 +56,12 @@ export class ServerWatch {
 
   /** The number of servers with a complete copy of the log; `undefined` before a server's first answer. */
   get logCopies(): number | undefined {
-    return this.#report?.currentCopies;
+    return this.#log?.currentCopies;
   }
 
-  /** The reason why writes are impossible: the servers no longer have the log. */
-  get logGone(): string | undefined {
-    return this.#logGone;
+  /** A sentence for each stream that the servers no longer have. */
+  get goneStreams(): readonly string[] {
+    return this.#goneStreams;
   }
 
   /** The reason why nothing can be written to the log: no server leads it. `undefined` while a server leads the log, and in an election. */
@@ -74,28 +74,28 @@ export class ServerWatch {
 
   /** The time by which this node's clock is ahead of the servers' clock, if the difference is certainly too large; otherwise 0. */
   get clockWrongMs(): number {
-    if (this.#report === undefined) return 0;
-    const { clockAheadMs, clockErrorMs } = this.#report;
+    if (this.#log === undefined) return 0;
+    const { clockAheadMs, clockErrorMs } = this.#log;
     return Math.abs(clockAheadMs) > CLOCK_ERROR_MS_MAX + clockErrorMs ? -clockAheadMs : 0;
   }
 
   /** True when this node's clock is correct; `undefined` before a server's first answer. */
   get isClockRight(): boolean | undefined {
-    return this.#report && this.clockWrongMs === 0;
+    return this.#log && this.clockWrongMs === 0;
   }
 
   /** Returns whether the servers' clock confirms that the wall clock is correct after a jump. */
   readonly confirmsJump: JumpWitness = (jumpNs) => {
-    if (this.#report === undefined) return false;
-    const { clockAheadMs, clockErrorMs } = this.#report;
+    if (this.#log === undefined) return false;
+    const { clockAheadMs, clockErrorMs } = this.#log;
     const differenceMs = Math.abs(clockAheadMs - Number(jumpNs) / Number(NS_PER_MS));
     return differenceMs <= CLOCK_ERROR_MS_MAX + clockErrorMs;
   };
 
   /** Returns the latest time that a correct clock could show; `undefined` before a server's first answer. */
   latestNs(): bigint | undefined {
-    if (this.#report === undefined) return undefined;
-    const { clockAheadMs, clockErrorMs } = this.#report;
+    if (this.#log === undefined) return undefined;
+    const { clockAheadMs, clockErrorMs } = this.#log;
     const aheadMs = Math.ceil(clockAheadMs + clockErrorMs) + CLOCK_ERROR_MS_MAX;
     return Number.isFinite(aheadMs) ? this.#options.clock.nowNs() + BigInt(aheadMs) * NS_PER_MS : undefined;
   }
@@ -120,7 +120,7 @@ export class ServerWatch {
     const { servers, clock } = this.#options;
     const { jumpNs = 0n } = clock;
     const isSoon =
-      this.#report === undefined || this.#leaderlessFromMs !== undefined || this.#isJumping || jumpNs !== 0n;
+      this.#log === undefined || this.#leaderlessFromMs !== undefined || this.#isJumping || jumpNs !== 0n;
     if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_MS)) return;
     this.#isJumping = jumpNs !== 0n;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
@@ -128,25 +128,23 @@ export class ServerWatch {
     this.#isAsking = true;
     servers
       .serverReport(wallMs)
-      .then((report) => {
-        this.#report = report;
+      .then(({ log, goneStreams }) => {
+        this.#log = log ?? this.#log;
         this.#leaderlessFromMs = undefined;
-        this.#noteLog(undefined);
+        this.#noteGone(goneStreams);
       })
       // Servers do not answer during an election. The next request follows later.
-      .catch((error) => {
-        const isAnswer = error instanceof LogGone;
-        this.#leaderlessFromMs = isAnswer ? undefined : (this.#leaderlessFromMs ?? nowMs);
-        if (isAnswer) this.#noteLog(error.message);
+      .catch(() => {
+        this.#leaderlessFromMs ??= nowMs;
       })
       .finally(() => {
         this.#isAsking = false;
       });
   }
 
-  #noteLog(gone: string | undefined): void {
-    if (gone === this.#logGone) return;
-    this.#logGone = gone;
-    this.#options.onLogGone(gone);
+  #noteGone(reasons: readonly string[]): void {
+    if (reasons.join() === this.#goneStreams.join()) return;
+    this.#goneStreams = reasons;
+    this.#options.onGoneStreams(reasons);
   }
 }

@@ -21,7 +21,10 @@ export function watchServers({ bus, parts, member, durable }: ClusterNodeOptions
   return new ServerWatch({
     servers: bus,
     clock,
-    onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
+    onGoneStreams: (reasons) => {
+      for (const reason of reasons) logger.error(reason);
+      if (reasons.length === 0) logger.info('the NATS servers have all streams of the cluster again');
+    },
     onForgetful: (doubt) => logger.warn(doubt ? durableRefusal(doubt) : 'acknowledged records are on disk'),
     asksDisks: member.role === 'aggregator' && durable === 'disk',
   });

@@ -28,7 +28,7 @@ export interface NodeStatusOptions {
   readonly records: Pick<LogApplier, 'unauthenticCount'>;
   readonly servers: Pick<
     ServerWatch,
-    'logCopies' | 'logGone' | 'leaderless' | 'forgetful' | 'forgetfulServers'
+    'logCopies' | 'goneStreams' | 'leaderless' | 'forgetful' | 'forgetfulServers'
   >;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
@@ -85,7 +85,7 @@ export class NodeStatus {
       member.role !== 'leader' &&
       !Buffer.from(leader.configHash).equals(configHash());
     return [
-      ...(servers.logGone === undefined ? [] : [servers.logGone]),
+      ...servers.goneStreams,
       ...(servers.leaderless === undefined ? [] : [servers.leaderless]),
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
       ...(directory.idsRefusal === undefined ? [] : [directory.idsRefusal]),

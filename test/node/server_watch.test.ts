@@ -1,21 +1,21 @@
 import { test } from 'tap';
-import { LogGone, type ServerReport } from '../../src/cluster/log/log_servers.js';
+import type { LogReport } from '../../src/cluster/log/log_servers.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { ServerWatch } from '../../src/node/server_watch.js';
 
 function watching() {
   const state = {
-    report: undefined as Partial<ServerReport> | undefined,
+    report: undefined as Partial<LogReport> | undefined,
     jumpNs: 0n,
     asked: 0,
-    isGone: false,
-    gone: [] as (string | undefined)[],
+    gone: [] as readonly string[],
+    told: [] as (readonly string[])[],
   };
   const answer = async () => {
     state.asked++;
-    if (state.isGone) throw new LogGone('TS_MAIN_LOG');
     if (state.report === undefined) throw new Error('the servers elect a leader');
-    return { currentCopies: 3, clockAheadMs: 0, clockErrorMs: 0, ...state.report };
+    const log = { currentCopies: 3, clockAheadMs: 0, clockErrorMs: 0, ...state.report };
+    return { goneStreams: state.gone, ...(state.gone.includes('log') ? {} : { log }) };
   };
   const watch = new ServerWatch({
     servers: {
@@ -30,7 +30,7 @@ function watching() {
         return state.jumpNs;
       },
     },
-    onLogGone: (reason) => state.gone.push(reason),
+    onGoneStreams: (reasons) => state.told.push(reasons),
   });
   return {
     watch,
@@ -63,28 +63,32 @@ test('the servers are asked every ten seconds', async (t) => {
   t.equal(watch.logCopies, 3, 'servers that elect a leader say nothing new');
 });
 
-test('a log that was deleted is named once, until the servers have one again', async (t) => {
+test('streams that were deleted are named once, until the servers have them again', async (t) => {
   const { watch, state, tick } = watching();
   state.report = {};
   await tick(0);
-  t.equal(watch.logGone, undefined);
-  state.isGone = true;
+  t.same(watch.goneStreams, []);
+  state.gone = ['candles'];
   await tick(10_000);
   await tick(20_000);
-  t.match(watch.logGone, /no stream TS_MAIN_LOG any more: it was deleted/);
-  state.isGone = false;
-  state.report = undefined;
+  t.same(watch.goneStreams, ['candles']);
+  state.gone = ['log', 'candles'];
   await tick(30_000);
-  t.match(watch.logGone, 'TS_MAIN_LOG', 'servers that elect a leader say nothing new');
-  state.report = {};
+  t.same(watch.goneStreams, ['log', 'candles']);
+  t.equal(watch.logCopies, 3, 'servers without the log say nothing new about it');
+  state.report = undefined;
   await tick(40_000);
-  t.equal(watch.logGone, undefined);
-  t.match(state.gone, [/it was deleted/, undefined]);
+  t.same(watch.goneStreams, ['log', 'candles'], 'servers that elect a leader say nothing new');
+  state.report = {};
+  state.gone = [];
+  await tick(50_000);
+  t.same(state.told, [['candles'], ['log', 'candles'], []]);
+  t.equal(watch.leaderless, undefined);
 });
 
 test('a clock is wrong when it is certainly more than a second off', async (t) => {
   const { watch, state, tick } = watching();
-  const cases: [Partial<ServerReport>, number, RegExp | undefined][] = [
+  const cases: [Partial<LogReport>, number, RegExp | undefined][] = [
     [{ clockAheadMs: 1_000 }, 0, undefined],
     [{ clockAheadMs: -1_300, clockErrorMs: 301 }, 0, undefined],
     [{ clockAheadMs: -1_300, clockErrorMs: 299 }, 1_300, /the clock is 1\.3 s ahead of the NATS servers/],

@@ -3,7 +3,6 @@ export interface LogServers {
   /**
    * Returns the state of the servers.
    * @param nowMs the wall clock
-   * @throws LogGone when the servers have no log
    * @throws Error when no server answers, for example during an election among the servers
    */
   serverReport(nowMs: () => number): Promise<ServerReport>;
@@ -26,19 +25,15 @@ export interface ServerDisk {
   readonly syncMs: number | undefined;
 }
 
-/** Thrown when the servers no longer have the log, because somebody deleted it or the servers lost their disks. */
-export class LogGone extends Error {
-  override readonly name = 'LogGone';
-
-  constructor(stream: string) {
-    super(
-      `the NATS servers have no stream ${stream} any more: it was deleted, or they lost their disks; no node can make prices until tickseal store --new-log was run on every data folder`,
-    );
-  }
-}
-
 /** The state of the servers. Each node requests it every few seconds. */
 export interface ServerReport {
+  /** A sentence for each stream that the servers no longer have, because somebody deleted it or the servers lost their disks. */
+  readonly goneStreams: readonly string[];
+  /** The state of the log; absent when its stream is gone. */
+  readonly log?: LogReport;
+}
+
+export interface LogReport {
   /** The number of servers with a complete copy of the log, including the server that leads the log. */
   readonly currentCopies: number;
   /** The clock of the log's leader minus the clock of this machine. The error of this value is at most `clockErrorMs`. */

@@ -31,7 +31,7 @@ export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   try {
     const manager = await jetstreamManager(connection.client, { checkAPI: false, timeout: API_MS_MAX });
     await prepareStreams(manager, options, endMs);
-    return new NatsBus(connection, manager, new Names(options.name));
+    return new NatsBus(connection, manager, options);
   } catch (error) {
     await connection.close();
     throw error;
@@ -44,10 +44,13 @@ export class NatsBus implements Bus, LogServers {
   readonly #connection: BusConnection;
   readonly #manager: JetStreamManager;
   readonly #names: Names;
+  readonly #role: NatsOptions['role'];
   readonly #log: Log;
   #refusedRequests = 0;
 
-  constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
+  constructor(connection: BusConnection, manager: JetStreamManager, { name, role }: NatsOptions) {
+    const names = new Names(name);
+    this.#role = role;
     this.#connection = connection;
     this.#manager = manager;
     this.#names = names;
@@ -121,7 +124,7 @@ export class NatsBus implements Bus, LogServers {
   }
 
   serverReport(nowMs: () => number): Promise<ServerReport> {
-    return reportServers(this.#connection, this.#manager, this.#names.logStream, nowMs);
+    return reportServers(this.#connection, this.#manager, this.#names, this.#role, nowMs);
   }
 
   serverDisks(): Promise<readonly ServerDisk[]> {

@@ -43,7 +43,7 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   await eventually(async () => {
     // Servers do not answer during a leader election.
     const report = await aggregator.serverReport(Date.now).catch(() => undefined);
-    return report?.currentCopies === 3;
+    return report?.log?.currentCopies === 3;
   });
   t.same(notices, [], 'nobody was refused anything');
 
