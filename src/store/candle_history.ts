@@ -84,7 +84,7 @@ export function minutesOf(series: AssetSeries, hour: number, tables: OpenTables)
 }
 
 /** Merges ascending finer candles into the candles of a resolution that start in a range. */
-class Fold {
+export class Fold {
   readonly #candles: CandleColumns;
   readonly #resolution: Resolution;
   readonly #startS: number;
