@@ -35,7 +35,7 @@ const ROOMS: Rooms = {
     'crypto/keccak',
   ],
   log: [],
-  store: ['wire', 'model', 'records'],
+  store: ['wire', 'model', 'records', 'log'],
   past: ['wire', 'model', 'crypto/evm', 'records', 'log'],
   client: ['wire', 'model', 'tlog', 'crypto/native_price_curves', 'crypto/pool/line_verifier'],
   sources: [

@@ -25,9 +25,13 @@ export interface DiskLogOptions {
   readonly collect?: () => Iterable<string>;
   /** Returns whether {@link collect} has entries. */
   readonly hasMore?: () => boolean;
-  /**
-   * Called when a commit begins and takes all entries so far, and when it ends. A failed commit is tried again with its entries.
-   */
+  /** Called before each commit with entries is written. The commit fails with its error. */
+  readonly beforeCommit?: () => Promise<void>;
+  /** The free space in bytes below which nothing is written. Default: 0. */
+  readonly reserveBytes?: number | undefined;
+  /** Returns the free space of the file system in bytes; the default asks the system. */
+  readonly freeBytes?: (() => number) | undefined;
+  /** Called when a commit begins, and when it ends. A commit takes all entries so far. A failed commit is tried again as it was. */
   readonly onCommit?: { begun(): void; settled(isOnDisk: boolean): void };
   /**
    * Moves the entries of a sealed segment into the files in which they stay. The segment is removed afterwards. Called for one segment
@@ -81,7 +85,7 @@ export class DiskLog {
     this.#commits = new GroupCommit({
       write: () => this.#write(),
       isPending: () => this.#pending.length > 0 || (options.hasMore?.() ?? false),
-      freeBytes: () => freeBytes(options.folder),
+      freeBytes: () => this.freeBytes,
       logger: options.logger,
     });
   }
@@ -103,6 +107,11 @@ export class DiskLog {
   /** The number of sealed segments that still have to be moved. */
   get segmentsToSeal(): number {
     return this.#toSeal.length;
+  }
+
+  /** The free space of the file system for this process. */
+  get freeBytes(): number {
+    return this.#options.freeBytes?.() ?? freeBytes(this.#options.folder);
   }
 
   /** Adds an entry: text without a line break. */
@@ -144,10 +153,15 @@ export class DiskLog {
 
   async #write(): Promise<void> {
     const { collect, onCommit } = this.#options;
-    this.#committing = [...this.#committing, ...this.#pending, ...(collect?.() ?? [])];
-    this.#pending = [];
+    // A failed commit is repeated as it was. Otherwise it would grow while the disk fails.
+    if (this.#committing.length === 0) {
+      this.#committing = [...this.#pending, ...(collect?.() ?? [])];
+      this.#pending = [];
+    }
     onCommit?.begun();
     try {
+      this.#requireRoom();
+      await this.#options.beforeCommit?.();
       await this.#writeFrames(this.#committing);
     } catch (error) {
       onCommit?.settled(false);
@@ -160,12 +174,20 @@ export class DiskLog {
   async #writeFrames(entries: readonly string[]): Promise<void> {
     if (entries.length === 0) return;
     const running = await this.#runningSegment();
-    const bytes = Buffer.concat(await Promise.all(framesOf(entries).map(encodeFrame)));
+    const frames = framesOf(entries);
+    const encoded = frames.map((lines, i) => encodeFrame(lines, i + 1 < frames.length));
+    const bytes = Buffer.concat(await Promise.all(encoded));
     // A failed commit may have left bytes behind.
     await running.file.truncate(running.position);
     await writeAll(running.file, bytes, running.position);
     await running.file.datasync();
     running.position += bytes.length;
+  }
+
+  #requireRoom(): void {
+    const { reserveBytes = 0 } = this.#options;
+    if (this.freeBytes < reserveBytes)
+      throw new Error(`the disk is full: storage.reserve keeps ${Math.ceil(reserveBytes / 1024)} KiB free`);
   }
 
   /** Returns the segment for the next commit. */
@@ -176,6 +198,8 @@ export class DiskLog {
     const next = await this.#create(nowNs);
     if (running !== undefined) {
       this.#toSeal.push(running.number);
+      // A failed commit may have left bytes behind.
+      await running.file.truncate(running.position).catch(() => {});
       await running.file.close();
     }
     this.#running = next;

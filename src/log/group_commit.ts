@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 export interface GroupCommitOptions {
-  /** Writes and flushes everything that waits. After an error, the next call writes the same and what has come since. */
+  /** Writes and flushes everything that waits. After an error, the next call writes the same again. */
   readonly write: () => Promise<void>;
   /** Returns whether something waits. */
   readonly isPending: () => boolean;

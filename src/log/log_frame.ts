@@ -9,6 +9,8 @@ export const FRAME_HEAD_BYTES = 16;
 export const FRAME_TEXT_BYTES_MAX = 16 * 1024 * 1024;
 const MAGIC = Buffer.from('TSLF');
 const IS_DEFLATED = 0x8000_0000;
+const HAS_MORE = 0x4000_0000;
+const SIZE_MASK = HAS_MORE - 1;
 /** The size of a text from which the text is deflated. */
 const DEFLATED_BYTES_MIN = 4_096;
 /** Level 1 takes a third of the time of the default level and leaves a tenth more bytes. */
@@ -20,23 +22,27 @@ export interface FoundFrame {
   readonly at: number;
   /** The position after the frame. */
   readonly end: number;
+  /** True when the next frame belongs to the same commit. */
+  readonly hasMore: boolean;
 }
 
 /**
  * Encodes the lines of a frame. Lines contain no line break.
  *
- *     magic "TSLF" (4) | size of the body, with bit 31 if it is deflated (uint32) | size of the text (uint32) | CRC-32 (uint32) | body
+ *     magic "TSLF" (4) | size of the body, and flags (uint32) | size of the text (uint32) | CRC-32 (uint32) | body
  *
- * Numbers are little-endian. The checksum covers the sizes and the body. The text has a line break between two lines.
+ * Numbers are little-endian. Of the flags, bit 31 says that the body is deflated, and bit 30 that the next frame belongs to the same
+ * commit. The checksum covers the sizes and the body. The text has a line break between two lines.
+ * @param hasMore true when another frame of the same commit follows
  */
-export async function encodeFrame(lines: readonly string[]): Promise<Buffer> {
+export async function encodeFrame(lines: readonly string[], hasMore = false): Promise<Buffer> {
   const text = Buffer.from(lines.join('\n'));
   if (text.length > FRAME_TEXT_BYTES_MAX) throw new RangeError('the lines are too long for a frame');
   const isDeflated = text.length >= DEFLATED_BYTES_MIN;
   const body = isDeflated ? await deflate(text, { level: LEVEL }) : text;
   const frame = Buffer.allocUnsafe(FRAME_HEAD_BYTES + body.length);
   frame.set(MAGIC);
-  frame.writeUInt32LE((body.length | (isDeflated ? IS_DEFLATED : 0)) >>> 0, 4);
+  frame.writeUInt32LE((body.length | (isDeflated ? IS_DEFLATED : 0) | (hasMore ? HAS_MORE : 0)) >>> 0, 4);
   frame.writeUInt32LE(text.length, 8);
   frame.set(body, FRAME_HEAD_BYTES);
   frame.writeUInt32LE(checksum(frame), 12);
@@ -53,7 +59,7 @@ export function frameAt(bytes: Buffer, at: number): FoundFrame | undefined {
   const end = start + bodyBytes(bytes, at);
   if (end > bytes.length || bytes.readUInt32LE(at + 12) !== checksum(bytes.subarray(at, end)))
     return undefined;
-  return { at, end };
+  return { at, end, hasMore: (bytes.readUInt32LE(at + 4) & HAS_MORE) !== 0 };
 }
 
 /** Finds the first whole frame from a position on. */
@@ -66,7 +72,7 @@ export function nextFrame(bytes: Buffer, from: number): FoundFrame | undefined {
 }
 
 /** Returns the lines of a frame that {@link frameAt} found. */
-export function linesOf(bytes: Buffer, { at, end }: FoundFrame): string[] {
+export function linesOf(bytes: Buffer, { at, end }: Pick<FoundFrame, 'at' | 'end'>): string[] {
   const body = bytes.subarray(at + FRAME_HEAD_BYTES, end);
   const isDeflated = (bytes.readUInt32LE(at + 4) & IS_DEFLATED) !== 0;
   const maxOutputLength = Math.max(1, bytes.readUInt32LE(at + 8));
@@ -74,7 +80,7 @@ export function linesOf(bytes: Buffer, { at, end }: FoundFrame): string[] {
 }
 
 function bodyBytes(bytes: Buffer, at: number): number {
-  return bytes.readUInt32LE(at + 4) & ~IS_DEFLATED;
+  return bytes.readUInt32LE(at + 4) & SIZE_MASK;
 }
 
 function checksum(frame: Buffer): number {

@@ -22,7 +22,7 @@ export interface SegmentHead {
 }
 
 /** The place of a frame in its segment. */
-export type FramePlace = FoundFrame;
+export type FramePlace = Pick<FoundFrame, 'at' | 'end'>;
 
 export function logFolderOf(dataFolder: string): string {
   return join(dataFolder, 'log');
@@ -89,7 +89,7 @@ export class SegmentReader {
   }
 
   /**
-   * Reads the whole frames that were written since the last call. Names damage between frames and continues behind it. Calls after one
+   * Reads the whole commits that were written since the last call. Names damage between frames and continues behind it. Calls run after one
    * another; each reads what was written before it began.
    */
   refresh(onFrame: OnFrame): Promise<void> {
@@ -117,18 +117,26 @@ export class SegmentReader {
     const bytes = await this.#bytes(from, this.#size - from);
     // A whole segment takes long.
     const turn = new WorkTurn();
+    /** The frames of a commit whose last frame is not read yet. */
+    const held: FoundFrame[] = [];
     let at = 0;
     for (;;) {
       const found = frameAt(bytes, at) ?? nextFrame(bytes, at);
       if (found === undefined) return;
-      if (found.at > at) this.damage.push(`${this.path} is damaged at byte ${from + at}`);
-      const lines = linesOf(bytes, found);
+      const isDamaged = found.at > at;
+      if (isDamaged) this.damage.push(`${this.path} is damaged at byte ${from + at}`);
       at = found.end;
-      this.#position = from + at;
-      if (this.#head === undefined && found.at === 0 && from === 0)
-        this.#head = headOf(lines[0]!, this.#number);
-      else await onFrame(lines, { at: from + found.at, end: from + found.end });
-      if (turn.isOver) await turn.next();
+      held.push(found);
+      // The frames before damage belong to a commit that was whole.
+      const whole = found.hasMore ? (isDamaged ? held.splice(0, held.length - 1) : []) : held.splice(0);
+      for (const frame of whole) {
+        const lines = linesOf(bytes, frame);
+        if (this.#head === undefined && frame.at === 0 && from === 0)
+          this.#head = headOf(lines[0]!, this.#number);
+        else await onFrame(lines, { at: from + frame.at, end: from + frame.end });
+        this.#position = from + frame.end;
+        if (turn.isOver) await turn.next();
+      }
     }
   }
 

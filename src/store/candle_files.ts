@@ -14,12 +14,7 @@ import {
   rowState,
   seedOf,
 } from './candle_rows.js';
-
-/** A range of days since 1970. `end` is not included. */
-export interface Days {
-  readonly first: number;
-  readonly end: number;
-}
+import type { Days } from './series.js';
 
 /** Receives a candle. Its number counts candles of its length since 1970. */
 export type OnCandle = (number: number, open: number, high: number, low: number, close: number) => void;

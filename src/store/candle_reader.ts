@@ -1,9 +1,10 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { CandleValues } from '../records/candle_block.js';
 import { DAY_S, intervalAt, isWholeQuarters, MINUTE_S } from '../wire/resolution.js';
-import type { CandleFiles, Days, OnCandle } from './candle_files.js';
+import type { CandleFiles, OnCandle } from './candle_files.js';
 import { type CandleColumns, Fold, type HistoryQuery } from './candle_history.js';
 import { candleFolderName, MINUTES_PER_QUARTER, perDay } from './candle_rows.js';
+import type { Days } from './series.js';
 
 const QUARTER_S = MINUTES_PER_QUARTER * MINUTE_S;
 const MINUTES_PER_DAY = perDay('minute');

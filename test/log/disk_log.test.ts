@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { DiskLog, type DiskLogOptions, type LastSegment } from '../../src/log/disk_log.js';
 import { FRAME_HEAD_BYTES, frameAt } from '../../src/log/log_frame.js';
 import { listSegments, SegmentReader, segmentPath } from '../../src/log/segment.js';
@@ -198,4 +200,82 @@ test('every flipped byte costs at most its frame and is named, and a cut end is 
   const cut = await read(folder);
   t.same(cut, { lines: ['first', 'second'], damage: [], hasTail: true });
   t.equal(frameAt(whole.subarray(0, FRAME_HEAD_BYTES), 0), undefined);
+});
+
+test('a commit of several frames counts only when it is whole, and damage does not hide the rest of it', async (t) => {
+  const { folder, open } = setUp(t);
+  const log = open();
+  log.append('before');
+  await log.durable();
+  const long = Array.from({ length: 40 }, (_, i) => `${i} ${randomBytes(50_000).toString('hex')}`);
+  for (const line of long) log.append(line);
+  await log.durable();
+  log.append('after');
+  await log.close();
+  const path = segmentPath(folder, 1);
+  const whole = readFileSync(path);
+  const frames = [];
+  for (let at = 0; ; at = frames.at(-1)!.end) {
+    const frame = frameAt(whole, at);
+    if (frame === undefined) break;
+    frames.push(frame);
+  }
+  t.same(
+    frames.map(({ hasMore }) => hasMore),
+    [false, false, true, true, true, false, false],
+  );
+  const last = frames.at(-2)!;
+  for (const size of [frames[3]!.at, frames[3]!.end, last.at + 1, last.end - 1]) {
+    writeFileSync(path, whole.subarray(0, size));
+    const { lines, hasTail } = await read(folder);
+    t.same(lines, ['before']);
+    t.ok(hasTail);
+  }
+  for (const frame of frames.slice(2, -1)) {
+    const bytes = Buffer.from(whole);
+    bytes[frame.at + 100]! ^= 1;
+    writeFileSync(path, bytes);
+    const { lines, damage } = await read(folder);
+    t.same([lines[0], lines.at(-1), damage.length], ['before', 'after', 1]);
+    t.ok(lines.length > 2 + 40 - 12, `${lines.length} lines`);
+  }
+});
+
+test('a failed commit is repeated as it was; entries that are collected meanwhile come in the next one', async (t) => {
+  const { folder, open } = setUp(t);
+  let freeBytes = 99;
+  let calls = 0;
+  const log = open({
+    reserveBytes: 100,
+    freeBytes: () => freeBytes,
+    collect: () => [`collected ${++calls}`],
+  });
+  log.append('one');
+  await t.rejects(log.durable(), {
+    message:
+      'the data folder cannot be written: the disk is full: storage.reserve keeps 1 KiB free; 0 KiB are free there',
+  });
+  log.append('two');
+  await eventually(async () => log.failure() !== undefined);
+  freeBytes = 100;
+  await eventually(async () => log.failure() === undefined);
+  await log.durable();
+  await log.close();
+  t.same((await read(folder)).lines, ['one', 'collected 1', 'two', 'collected 2']);
+});
+
+test('a commit fails when the work before it fails', async (t) => {
+  const { folder, open } = setUp(t);
+  let isFailing = true;
+  const log = open({
+    beforeCommit: async () => {
+      if (isFailing) throw new Error('no ink');
+    },
+  });
+  log.append('one');
+  await t.rejects(log.durable(), /no ink/);
+  isFailing = false;
+  await eventually(async () => log.failure() === undefined);
+  await log.close();
+  t.same((await read(folder)).lines, ['one']);
 });
