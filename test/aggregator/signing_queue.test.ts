@@ -72,6 +72,37 @@ test('a price that ends while its signature is made is not served', async (t) =>
   t.equal(latestIn(harness.store, bitcoin), undefined);
 });
 
+test('a price that ends before its signature is begun is never signed', async (t) => {
+  const { through, waiting, next } = gated();
+  const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });
+  const session = newSession();
+  for (const [price, timestampNs] of [
+    [100n, START_NS],
+    [200n, START_NS + 1n],
+  ] as const) {
+    atOnce(receive(harness.aggregator, session, messageOf(first, { BTCUSD: price }, timestampNs)));
+    harness.endTurn();
+  }
+  harness.advanceMs(60_010);
+  await next();
+  t.equal(waiting.length, 0, 'the second price is not given to the signer');
+  t.same(harness.failures, []);
+});
+
+test('a price that moved far enough stays a delta when a period ends before it is signed', async (t) => {
+  const { through, next } = gated();
+  const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });
+  const session = newSession();
+  atOnce(receive(harness.aggregator, session, messageOf(first, { BTCUSD: 100n }, START_NS)));
+  harness.endTurn();
+  atOnce(receive(harness.aggregator, session, messageOf(first, { BTCUSD: 200n }, START_NS + 1n)));
+  harness.endTurn();
+  harness.advanceMs(500);
+  await next();
+  await next();
+  t.match(harness.prices.latest(bitcoin), { trigger: 'delta', price: 200n });
+});
+
 test('a batch that cannot be signed is counted, and the next one is signed', async (t) => {
   const { through, next } = gated();
   const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers, through });

@@ -43,6 +43,7 @@ test('fixed channels: a slow reader gets the next tick after it has read', async
   harness.advanceMs(100, 10);
   t.equal(quick.news().length, 10);
   t.equal(slow.news().length, 1);
+  t.equal(slow.topics.size, 0, 'it waits outside the topic');
   t.equal(harness.counters.framesSkipped, 9);
   harness.price(1, 2n);
   slow.read();

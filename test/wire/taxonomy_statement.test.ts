@@ -4,6 +4,7 @@ import {
   decodeStatementBody,
   encodeStatementBody,
   type MappedAsset,
+  readStatementEntries,
   STATEMENT_BODY_BYTES,
   STATEMENT_BYTES,
   signedStatementBytes,
@@ -66,4 +67,16 @@ test('one asset changes the root when its ID, its symbol or its type is another'
     { ...asset, signatureType: 'stark' },
   ];
   t.equal(new Set(others.map((one) => hexOf(statementEntries([one])))).size, others.length);
+});
+
+test('entries are read as they were written, and only in ascending order of their IDs', async (t) => {
+  const asset = (id: number): MappedAsset => ({ id, symbol: `ASSET${id}`, signatureType: 'evm' });
+  const assets = [asset(1), { ...asset(7), signatureType: 'stark' as const }, asset(300)];
+  const bytes = statementEntries(assets);
+  t.same(readStatementEntries(bytes), assets);
+  t.same(readStatementEntries(new Uint8Array(0)), []);
+  const [one, two] = [statementEntries([asset(1)]), statementEntries([asset(2)])];
+  t.equal(readStatementEntries(Buffer.concat([two, one])), undefined, 'descending');
+  t.equal(readStatementEntries(Buffer.concat([one, one])), undefined, 'twice');
+  t.equal(readStatementEntries(bytes.subarray(0, -1)), undefined, 'cut');
 });
