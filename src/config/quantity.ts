@@ -1,3 +1,4 @@
+import { readDecimal } from '../model/decimal.js';
 import type { TimeNs } from '../model/time.js';
 
 const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
@@ -19,7 +20,6 @@ const DURATION_NS_MAX = 2n ** 63n - 1n;
 const DURATION_TEXT = /^(0|[1-9][0-9]{0,18})(ns|us|ms|s|m|h|d)$/;
 const SIZE_TEXT = /^(0|[1-9][0-9]{0,15})(?: ?(B|KiB|MiB|GiB))?$/;
 const TIME_TEXT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
-const DECIMAL_TEXT = /^([0-9]+)(?:\.([0-9]+))?$/;
 
 /**
  * Reads a duration: a whole number and a unit from `ns us ms s m h d`, such as `500ms` or `3650d`.
@@ -60,7 +60,6 @@ export function parseSizeBytes(text: string): number | undefined {
  * @returns the scaled integer, or `undefined` when `value` is negative, not finite or has more than `decimals` decimals
  */
 export function scaleDecimal(value: number, decimals: number): bigint | undefined {
-  const [, whole, fraction = ''] = DECIMAL_TEXT.exec(String(value)) ?? [];
-  if (whole === undefined || fraction.length > decimals) return undefined;
-  return BigInt(whole + fraction.padEnd(decimals, '0'));
+  const { value: scaled, isExact } = readDecimal(String(value), decimals) ?? {};
+  return isExact && scaled! >= 0n ? scaled : undefined;
 }

@@ -1,13 +1,12 @@
-import { PRICE_MAX, type Price } from '../model/price.js';
+import { readDecimal } from '../model/decimal.js';
+import { PRICE_MAX, PRICE_MIN, type Price } from '../model/price.js';
 import { PRICE_DECIMALS } from '../wire/quantized_price.js';
-
-const DECIMAL = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /**
  * Reads the digits of a market's number, such as `62807.0`, `0.00005100` or `5.1e-05`. Also reads the shortest text of a double
  * (`String(number)`).
- * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` if the text is not a non-negative number, or if
- * the value needs more than 16 bytes.
+ * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` if the text is not a number, or if the value
+ * needs more than 16 bytes.
  */
 export function parseDigits(text: string): Price | undefined {
   return parseShortDigits(text) ?? parseAnyDigits(text);
@@ -37,23 +36,15 @@ function parseShortDigits(text: string): Price | undefined {
   }
   if (length === 0 || (point === length && length > DOUBLE_DIGITS)) return undefined;
   const decimals = point === length ? 0 : length - 1 - point;
-  return (BigInt(digits) * powerOfTen(PRICE_DECIMALS - decimals)) as Price;
+  return (BigInt(digits) * POWERS[PRICE_DECIMALS - decimals]!) as Price;
 }
 
 function parseAnyDigits(text: string): Price | undefined {
-  const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
-  if (whole === undefined) return undefined;
-  const digits = BigInt(whole + fraction);
-  const shift = PRICE_DECIMALS - fraction.length + Number(exponent);
-  const value = shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
-  return value > PRICE_MAX ? undefined : (value as Price);
+  const { value } = readDecimal(text, PRICE_DECIMALS) ?? {};
+  return value === undefined || value > PRICE_MAX || value < PRICE_MIN ? undefined : (value as Price);
 }
 
 const POWERS = Array.from({ length: PRICE_DECIMALS + 1 }, (_, i) => 10n ** BigInt(i));
-
-function powerOfTen(exponent: number): bigint {
-  return POWERS[exponent] ?? 10n ** BigInt(exponent);
-}
 
 /**
  * The strings and numbers of a JSON text. The pattern also matches a string without an end, so that a search never begins inside a string.

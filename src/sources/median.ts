@@ -48,14 +48,18 @@ export function outliersOf(sorted: readonly bigint[], maxDeviation: bigint): Rea
   return outliers.size === 0 ? undefined : outliers;
 }
 
-/** Returns whether `distance` is more than `percent` of `price`. The result is exact. */
+/** Returns whether `distance` is more than `percent` of the size of `price`. The result is exact. */
 export function exceedsPercent(distance: bigint, price: bigint, percent: bigint): boolean {
-  return distance !== 0n && distance * WHOLE > percent * price;
+  return distance !== 0n && distance * WHOLE > percent * sizeOf(price);
 }
 
-/** Returns whether `distance` is at least `percent` of `price`; false for a distance of 0. */
+/** Returns whether `distance` is at least `percent` of the size of `price`; false for a distance of 0. */
 export function reachesPercent(distance: bigint, price: bigint, percent: bigint): boolean {
-  return distance > 0n && distance * WHOLE >= percent * price;
+  return distance > 0n && distance * WHOLE >= percent * sizeOf(price);
+}
+
+function sizeOf(price: bigint): bigint {
+  return price < 0n ? -price : price;
 }
 
 export function distanceOf(one: bigint, other: bigint): bigint {

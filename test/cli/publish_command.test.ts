@@ -120,7 +120,7 @@ test('whatever is not accepted gives exit status 1', async (t) => {
   const bad: [line: string, error: RegExp][] = [
     ['no json', /not a JSON object/],
     ['{"asset":"BTCUSD"}', /price "undefined"/],
-    ['{"asset":"BTCUSD","price":"1e5"}', /price "1e5"/],
+    ['{"asset":"BTCUSD","price":"1e-19"}', /price "1e-19"/],
     ['{"price":"1"}', /asset/],
     ['{"asset":"BTCUSD","price":"1","timestamp":1.5}', /timestamp/],
     ['{"asset":"BTCUSD","price":"1","trigger":5}', /trigger/],

@@ -97,8 +97,9 @@ test('decimals are scaled by their text, digit for digit', async (t) => {
   t.equal(scaleDecimal(0.07, 6), 70_000n);
   t.equal(scaleDecimal(1.000001, 6), 1_000_001n);
   t.equal(scaleDecimal(0.000001, 6), 1n);
+  t.equal(scaleDecimal(1e-7, 7), 1n);
   t.equal(scaleDecimal(1_000_000, 6), 1_000_000_000_000n);
-  for (const value of [0.0000001, 1.2345678, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e21]) {
+  for (const value of [0.0000001, 1.2345678, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
     t.equal(scaleDecimal(value, 6), undefined, String(value));
   }
   fc.assert(

@@ -17,9 +17,26 @@ test('digits are exact to 10^18, with exponents and zeros at both ends', async (
     ['1E+3', 10n ** 21n],
     ['0.0000000000000000019', 1n],
     ['0.0000000000000000009', 0n],
+    ['-37.70', -377n * 10n ** 17n],
+    ['-1e-7', -(10n ** 11n)],
+    ['-0.0', 0n],
   ] as const)
     t.equal(parseDigits(text), value, text);
-  for (const text of ['', '-1', '+1', '.5', '5.', '1e', '1e999', 'NaN', 'Infinity', '1_0', ' 1', '1 ', '0x1'])
+  for (const text of [
+    '',
+    '--1',
+    '+1',
+    '.5',
+    '5.',
+    '1e',
+    '1e999',
+    'NaN',
+    'Infinity',
+    '1_0',
+    ' 1',
+    '1 ',
+    '0x1',
+  ])
     t.equal(parseDigits(text), undefined, JSON.stringify(text));
   t.equal(parseDigits(`${PRICE_MAX / 10n ** 18n + 1n}`), undefined, 'more than 16 bytes');
 });

@@ -9,14 +9,18 @@ test('a real price is read exactly', async (t) => {
   t.equal(parseDecimalPrice('-0.5'), -500000000000000000n);
   t.equal(parseDecimalPrice('170141183460469231731.687303715884105727'), PRICE_MAX);
   t.equal(parseDecimalPrice('170141183460469231731.687303715884105728'), undefined);
+  t.equal(parseDecimalPrice('1e-7'), 10n ** 11n);
+  t.equal(parseDecimalPrice('-3.770E+1'), -377n * 10n ** 17n);
+  t.equal(parseDecimalPrice(`0.5${'0'.repeat(39)}`), 5n * 10n ** 17n, '40 decimals');
   for (const text of [
+    `0.5${'0'.repeat(38)}1`,
+    '1e-19',
+    '1e999',
     '',
     '1.',
     '.5',
     '+1',
     ' 1',
-    '01',
-    '1e5',
     '-0',
     '-0.0',
     '-0.000000000000000000',
