@@ -2,12 +2,14 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { scheduleTimeout } from '../client/connect/platform.js';
 import { systemClock } from '../clock/clock.js';
+import { steadyClock } from '../clock/steady_clock.js';
 import { Recorder } from '../markets/recorder.js';
 import { sourceMetricsText } from '../markets/source_metrics.js';
 import { SourceRun } from '../markets/source_run.js';
 import { listenForMetrics, type MetricsListener } from '../metrics/metrics_listener.js';
 import { NS_PER_MS } from '../model/time.js';
 import { decisionTable, faultLines } from '../sources/decision_table.js';
+import { sharedOrderBooks } from '../sources/order_books.js';
 import type { SourcesResult } from '../sources/parse_sources.js';
 import { faultProblems, type SourceFault } from '../sources/source_fault.js';
 import type { CommandStreams } from './client_command.js';
@@ -46,6 +48,7 @@ export class SourcesSession {
   readonly #timing: SourcesTiming;
   readonly #stop = new AbortController();
   readonly #clock = systemClock();
+  readonly #steady = steadyClock();
   readonly #out: LineWriter;
   readonly #isTable: boolean;
   readonly #recorder: Recorder | undefined;
@@ -75,6 +78,7 @@ export class SourcesSession {
     this.#run = new SourceRun({
       plan: result.plan,
       clock: this.#clock,
+      steady: this.#steady,
       schedule: scheduleTimeout,
       random: Math.random,
       env: process.env,
@@ -97,6 +101,7 @@ export class SourcesSession {
     let listener: MetricsListener | undefined;
     try {
       listener = await this.#listen(this.#flags.metrics);
+      for (const sentence of sharedOrderBooks(this.#result.plan.sources)) this.#warn(sentence);
       const opened = Promise.race([this.#run.open(), this.#stopped().then((): SourceFault[] => [])]);
       if (this.#flags.check) return await this.#check(await opened);
       const table = this.#isTable ? this.#showTable() : undefined;
@@ -155,7 +160,7 @@ export class SourcesSession {
     return sourceMetricsText({
       meter: this.#run.meter,
       decisions: this.#run.decisions(),
-      nowMs: Number(this.#clock.nowNs() / NS_PER_MS),
+      nowMs: Number(this.#steady.nowNs() / NS_PER_MS),
       cpuSeconds: (user + system) / 1e6,
       residentBytes: process.memoryUsage.rss(),
       recording: recorder === undefined ? undefined : { bytes: recorder.bytes, isFailed: recorder.isFailed },

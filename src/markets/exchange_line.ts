@@ -1,6 +1,6 @@
 import type { Schedule } from '../client/connect/liveness.js';
 import type { MarketEvent, MarketRules, MarketSession } from '../sources/adapters/market.js';
-import { isSameTop, type MarketQuote } from '../sources/market_quote.js';
+import { isSameTop, type MarketQuote, topOf } from '../sources/market_quote.js';
 import type { Connect, LiveConnection } from './live_connection.js';
 import { type FrameSink, retryDelayMs } from './market_feed.js';
 import type { TopAsker } from './top_asker.js';
@@ -138,7 +138,7 @@ export class ExchangeLine {
       onQuote: (quote) => {
         const before = watch.top;
         watch.top = quote;
-        if (before === undefined || isSameTop(before, quote)) watch.heardMs = nowMs();
+        if (before === undefined || isSameTop(topOf(before), topOf(quote))) watch.heardMs = nowMs();
         else if (!watch.isAskedAgain) {
           watch.isAskedAgain = true;
           subscribe(life, [pair], true);

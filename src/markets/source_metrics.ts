@@ -1,5 +1,6 @@
 import { type MetricRow, metricsText } from '../metrics/text_format.js';
 import type { Decision, WithheldReason } from '../sources/decision.js';
+import type { MarketVerdict } from '../sources/market_reading.js';
 import type { SourceCounts, SourceMeter } from './source_meter.js';
 
 /** The values of a scrape of the sources process. */
@@ -38,8 +39,10 @@ export const SOURCE_METRICS: readonly MetricRow<SourceScrape>[] = [
     read: ({ decisions }) => liveMarkets(decisions) },
   { name: 'tickseal_sources_quote_age_seconds', type: 'gauge', labels: ['asset', 'source', 'symbol'], help: "Age of a market's newest quote.",
     read: ({ decisions }) => readingsOf(decisions, ({ quote }, { atNs }) => (quote === undefined ? undefined : Number(atNs - quote.timeNs) / 1e9)) },
-  { name: 'tickseal_sources_clock_offset_seconds', type: 'gauge', labels: ['asset', 'source', 'symbol'], help: "Distance of a market's clock, only if it is more than 5 s.",
+  { name: 'tickseal_sources_clock_offset_seconds', type: 'gauge', labels: ['asset', 'source', 'symbol'], help: "Distance of a market's clock from this host's, once it is known.",
     read: ({ decisions }) => readingsOf(decisions, ({ quote }) => (quote?.offsetNs === undefined ? undefined : Number(quote.offsetNs) / 1e9)) },
+  { name: 'tickseal_sources_lag_seconds', type: 'gauge', labels: ['asset', 'source', 'symbol'], help: "Age of a market's newest quote when it came.",
+    read: ({ decisions }) => readingsOf(decisions, ({ quote }) => (quote === undefined ? undefined : Number(quote.receivedNs - quote.timeNs) / 1e9)) },
   { name: 'tickseal_sources_market_used', type: 'gauge', labels: ['asset', 'source', 'symbol'], help: "1 while a market's price counts.",
     read: ({ decisions }) => readingsOf(decisions, ({ verdict }) => (verdict === 'used' ? 1 : 0)) },
   { name: 'tickseal_sources_verdicts_total', type: 'counter', labels: ['asset', 'source', 'symbol', 'verdict'], help: 'Verdicts on a market at the ends of intervals.',
@@ -85,12 +88,14 @@ function readingsOf(
   );
 }
 
+const OLD: ReadonlySet<MarketVerdict> = new Set(['no time', 'late', 'stale', 'unproven']);
+
 /** Counts the markets of each source whose quote is young enough for its asset. */
 function liveMarkets(decisions: readonly Decision[]): Map<string, number> {
   const live = new Map<string, number>();
   for (const { readings } of decisions)
     for (const { input, quote, verdict } of readings) {
-      const isLive = quote !== undefined && verdict !== 'stale';
+      const isLive = quote !== undefined && !OLD.has(verdict);
       live.set(input.source, (live.get(input.source) ?? 0) + (isLive ? 1 : 0));
     }
   return live;

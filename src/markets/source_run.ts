@@ -1,9 +1,8 @@
 import type { Schedule } from '../client/connect/liveness.js';
-import { type Clock, NS_PER_MS, type TimeNs } from '../model/time.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import type { MarketEvent } from '../sources/adapters/market.js';
 import type { Decision } from '../sources/decision.js';
 import { MarketRoom } from '../sources/market_room.js';
-import { CLOCK_OFFSET_MAX_NS } from '../sources/market_time.js';
 import type { SourcesPlan } from '../sources/plan.js';
 import type { RecordedCall } from '../sources/recording.js';
 import type { OpenedConnection } from '../sources/room_state.js';
@@ -16,12 +15,19 @@ import { WarningLog } from './warning_log.js';
 
 /** The interval at which the process shows that it runs. */
 const ALIVE_MS = 250;
-/** The longest time without work of the process after which the frames that wait are read: a market's time may differ as much. */
-const STALL_NS_MAX = CLOCK_OFFSET_MAX_NS;
+/** The longest time without work of the process after which the frames that wait are read. */
+const STALL_NS_MAX = 5n * NS_PER_SECOND;
+/** The smallest difference between the clocks that is recorded anew. The wall clock's small corrections are slower. */
+const SHIFT_NS_MIN = NS_PER_MS;
+/** The smallest step of the wall clock of which the operator is told. */
+const TOLD_SHIFT_NS = NS_PER_SECOND;
 
 export interface SourceRunOptions {
   readonly plan: SourcesPlan;
+  /** The wall clock, whose times the decisions show. */
   readonly clock: Clock;
+  /** The clock of all ages, which never goes back; by default the wall clock. */
+  readonly steady?: Clock | undefined;
   readonly schedule: Schedule;
   /** Returns a number from 0 to below 1. */
   readonly random: () => number;
@@ -37,6 +43,9 @@ export interface SourceRunOptions {
 /** A run of all sources of a file: feeds on one side, decisions on the other. */
 export class SourceRun {
   readonly #options: SourceRunOptions;
+  readonly #steady: Clock;
+  /** The wall clock minus the steady clock, as the room knows it. */
+  #shiftNs = 0n;
   readonly #room: MarketRoom;
   /** Returns the state of the room. One function serves all recorded calls. */
   readonly #state = () => this.#room.state();
@@ -52,8 +61,9 @@ export class SourceRun {
 
   constructor(options: SourceRunOptions) {
     this.#options = options;
-    const { plan, write } = options;
-    this.#aliveNs = options.clock.nowNs();
+    const { plan, write, clock, steady = clock } = options;
+    this.#steady = steady;
+    this.#aliveNs = steady.nowNs();
     this.meter = new SourceMeter(plan, this.#nowMs());
     this.#room = new MarketRoom(plan, (line, decision, trigger) => {
       this.meter.countWritten(decision, trigger);
@@ -76,7 +86,7 @@ export class SourceRun {
 
   /** Returns the decision on every asset now. */
   decisions(): Decision[] {
-    return this.#room.decisions(this.#options.clock.nowNs());
+    return this.#room.decisions(this.#steady.nowNs());
   }
 
   close(): void {
@@ -87,12 +97,12 @@ export class SourceRun {
   }
 
   async #openSource(name: string): Promise<readonly SourceFault[]> {
-    const { plan, clock, schedule, random, env, folder = process.cwd() } = this.#options;
+    const { plan, schedule, random, env, folder = process.cwd() } = this.#options;
     const { signal } = this.#closed;
     const symbols = this.#symbolsOf(name);
     if (symbols.size === 0) return [];
     const source = { name, definition: plan.sources.get(name)!, symbols };
-    const world: FeedWorld = { clock, schedule, random, env, folder, signal };
+    const world: FeedWorld = { clock: this.#steady, schedule, random, env, folder, signal };
     const { feed, faults } = await openFeed(source, this.#sinkOf(name), world);
     this.meter.sources.get(name)!.faults = faults.length;
     if (feed === undefined || signal.aborted) return faults;
@@ -114,7 +124,8 @@ export class SourceRun {
   }
 
   #sinkOf(source: string): FrameSink {
-    const { clock, warn } = this.#options;
+    const { warn } = this.#options;
+    const clock = this.#steady;
     const warnings = new WarningLog(
       (text) => warn(`${source}: ${text}`),
       () => this.#nowMs(),
@@ -153,20 +164,34 @@ export class SourceRun {
   }
 
   #tick(): void {
-    const { plan, clock, schedule } = this.#options;
+    const { plan, schedule } = this.#options;
     const everyMs = Number(plan.publish.everyNs / NS_PER_MS);
     this.#cancelTick = schedule(() => {
-      const nowNs = clock.nowNs();
+      const nowNs = this.#steady.nowNs();
+      this.#followWallClock(nowNs);
       this.#record(nowNs, { tick: true });
       this.meter.countTick(this.#room.tick(nowNs));
       this.#tick();
     }, everyMs);
   }
 
+  /** Tells the room of a step of the wall clock. Ages do not follow it. */
+  #followWallClock(nowNs: TimeNs): void {
+    const shiftNs = this.#options.clock.nowNs() - nowNs;
+    const stepNs = shiftNs - this.#shiftNs;
+    if (stepNs < SHIFT_NS_MIN && stepNs > -SHIFT_NS_MIN) return;
+    this.#shiftNs = shiftNs;
+    this.#record(nowNs, { shift: String(shiftNs) });
+    this.#room.shift(shiftNs);
+    if (stepNs >= TOLD_SHIFT_NS || stepNs <= -TOLD_SHIFT_NS)
+      this.#options.warn(
+        `the clock of this host has moved by ${Number(stepNs / NS_PER_MS) / 1000} s; ages do not follow it`,
+      );
+  }
+
   #watchStalls(): void {
-    const { clock, schedule } = this.#options;
-    this.#cancelAlive = schedule(() => {
-      const nowNs = clock.nowNs();
+    this.#cancelAlive = this.#options.schedule(() => {
+      const nowNs = this.#steady.nowNs();
       if (!this.#hasStalled(nowNs)) this.#aliveNs = nowNs;
       this.#watchStalls();
     }, ALIVE_MS);
@@ -190,6 +215,6 @@ export class SourceRun {
   }
 
   #nowMs(): number {
-    return Number(this.#options.clock.nowNs() / NS_PER_MS);
+    return Number(this.#steady.nowNs() / NS_PER_MS);
   }
 }

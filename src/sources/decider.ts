@@ -1,10 +1,12 @@
 import type { TimeNs } from '../model/time.js';
 import { type Decision, decide, isSameDecision, type WithheldReason } from './decision.js';
 import { type DecisionTrigger, decisionLine } from './decision_line.js';
-import { type HeldQuote, holdQuote, type MarketQuote } from './market_quote.js';
+import { HeldMarket } from './held_market.js';
+import { type HeldQuote, isSameTop, type MarketQuote } from './market_quote.js';
 import { distanceOf, reachesPercent } from './median.js';
 import type { AssetInput, AssetPlan, SourcesPlan } from './plan.js';
-import { type DeciderState, loadNumber, loadQuote, saveQuote } from './room_state.js';
+import { type DeciderState, loadMarket, loadNumber, saveMarket } from './room_state.js';
+import { BUILT_IN_KINDS } from './sources_schema.js';
 
 /** Writes a decision's line. */
 export type WriteDecision = (line: string, decision: Decision, trigger: DecisionTrigger) => void;
@@ -18,25 +20,32 @@ export class Decider {
   readonly #bySymbol: ReadonlyMap<string, Judged>;
   /** The assets whose conversions use an asset's price, by the symbol of that asset. */
   readonly #converted = new Map<string, Judged[]>();
-  /** The newest quote of each market. */
-  readonly #markets = new Map<string, HeldMarket>();
+  /** The markets by source and symbol. */
+  readonly #markets = new Map<string, KnownMarket>();
   /** The market of each input. */
   readonly #marketOf = new Map<AssetInput, HeldMarket>();
   readonly #delta: bigint;
   readonly #write: WriteDecision;
   /** The number of the current call. No quote and no time changes during a call, so each asset is checked once. */
   #call = 0;
+  /** The wall clock minus the clock of all other times. Lines show times of the wall clock. */
+  shiftNs = 0n;
 
-  constructor({ assets, publish }: SourcesPlan, write: WriteDecision) {
+  constructor({ sources, assets, publish }: SourcesPlan, write: WriteDecision) {
     this.#delta = publish.delta;
     this.#write = write;
     this.#assets = assets.map((plan) => new Judged(plan));
     this.#bySymbol = new Map(this.#assets.map((judged) => [judged.plan.symbol, judged]));
     for (const judged of this.#assets)
       for (const input of judged.plan.inputs) {
-        const market = this.#markets.get(keyOf(input)) ?? { quote: undefined, assets: [] };
-        this.#markets.set(keyOf(input), market);
-        this.#marketOf.set(input, market);
+        const key = keyOf(input);
+        const { kind } = sources.get(input.source)!;
+        const market = this.#markets.get(key) ?? {
+          held: new HeldMarket(isBuiltIn(kind), longestAgeNs(assets, key)),
+          assets: [],
+        };
+        this.#markets.set(key, market);
+        this.#marketOf.set(input, market.held);
         if (!market.assets.includes(judged)) market.assets.push(judged);
         if (input.conversion !== undefined) addTo(this.#converted, input.conversion, judged);
       }
@@ -47,21 +56,20 @@ export class Decider {
     const market = this.#markets.get(keyOf({ source, symbol: quote.symbol }));
     if (market === undefined) return;
     this.#call++;
-    const before = market.quote;
-    const held = holdQuote(quote, receivedNs);
-    market.quote = held;
-    const isSameTop =
+    const before = market.held.quote;
+    if (!market.held.keep(quote, receivedNs, this.shiftNs)) return;
+    const held = market.held.quote!;
+    const isSame =
       before !== undefined &&
-      before.bid === held.bid &&
-      before.ask === held.ask &&
-      before.trade === held.trade &&
-      before.timeNs <= held.timeNs;
+      isSameTop(before, held) &&
+      before.timeNs <= held.timeNs &&
+      before.isTimeless === held.isTimeless;
     // All assets are marked first, because a changed price also decides the assets that it converts.
     for (const asset of market.assets)
-      if (isSameTop) asset.hasNewTime = true;
+      if (isSame) asset.hasNewTime = true;
       else asset.hasNewQuote = true;
     for (const asset of market.assets) {
-      if (isSameTop && this.#staysAs(asset, before, receivedNs)) continue;
+      if (isSame && this.#staysAs(asset, before, receivedNs)) continue;
       asset.hasNewQuote = true;
       this.#judge(asset, receivedNs);
     }
@@ -98,9 +106,8 @@ export class Decider {
   /** Returns the state on which later decisions depend. */
   state(): DeciderState {
     return {
-      quotes: [...this.#markets].flatMap(([key, { quote }]) =>
-        quote === undefined ? [] : [saveQuote(key, quote)],
-      ),
+      shift: String(this.shiftNs),
+      markets: [...this.#markets].map(([key, { held }]) => saveMarket(key, held)),
       assets: this.#assets.map(({ plan, price, said, reason, unsaid }) => ({
         asset: plan.symbol,
         price: price?.toString(),
@@ -112,11 +119,12 @@ export class Decider {
   }
 
   /** Continues from a state. Ignores assets that the plan lacks. */
-  restore({ quotes, assets }: DeciderState): void {
-    for (const market of this.#markets.values()) market.quote = undefined;
-    for (const saved of quotes) {
+  restore({ shift, markets, assets }: DeciderState): void {
+    this.shiftNs = BigInt(shift);
+    for (const { held } of this.#markets.values()) held.forget();
+    for (const saved of markets) {
       const market = this.#markets.get(saved.market);
-      if (market !== undefined) market.quote = loadQuote(saved);
+      if (market !== undefined) loadMarket(saved, market.held);
     }
     for (const asset of this.#assets) asset.hasNewQuote = true;
     for (const { asset, price, said, reason, unsaid } of assets) {
@@ -191,7 +199,7 @@ export class Decider {
     asset.said = decision.price;
     asset.reason = undefined;
     asset.unsaid = 0;
-    this.#write(decisionLine(decision, trigger, unsaid), decision, trigger);
+    this.#write(decisionLine(decision, { trigger, unsaid, shiftNs: this.shiftNs }), decision, trigger);
   }
 
   #withhold(asset: Judged, decision: Decision): void {
@@ -203,13 +211,17 @@ export class Decider {
     const { unsaid } = asset;
     asset.reason = decision.withheld;
     asset.unsaid = 0;
-    this.#write(decisionLine(decision, 'withheld', unsaid), decision, 'withheld');
+    this.#write(
+      decisionLine(decision, { trigger: 'withheld', unsaid, shiftNs: this.shiftNs }),
+      decision,
+      'withheld',
+    );
   }
 }
 
 /** A symbol at a source, and the assets that use it as an input. */
-interface HeldMarket {
-  quote: HeldQuote | undefined;
+interface KnownMarket {
+  readonly held: HeldMarket;
   readonly assets: Judged[];
 }
 
@@ -236,6 +248,16 @@ class Judged {
   constructor(plan: AssetPlan) {
     this.plan = plan;
   }
+}
+
+function isBuiltIn(kind: string): boolean {
+  return (BUILT_IN_KINDS as readonly string[]).includes(kind);
+}
+
+/** Returns the longest `max_age` of the assets of a market. */
+function longestAgeNs(assets: readonly AssetPlan[], key: string): bigint {
+  const ages = assets.filter(({ inputs }) => inputs.some((input) => keyOf(input) === key));
+  return ages.reduce((longest, { maxAgeNs }) => (maxAgeNs > longest ? maxAgeNs : longest), 0n);
 }
 
 function keyOf({ source, symbol }: Pick<AssetInput, 'source' | 'symbol'>): string {

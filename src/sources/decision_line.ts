@@ -1,30 +1,42 @@
 import { formatDecimalPrice } from '../client/verify/decimal_price.js';
 import { NS_PER_MS } from '../model/time.js';
-import type { Decision, MarketReading } from './decision.js';
+import type { Decision } from './decision.js';
+import { isOffsetNamed } from './market_quote.js';
+import type { MarketReading } from './market_reading.js';
+import { countsText } from './votes.js';
 
 /** The reason for writing a decision: its interval has ended, the price has moved, or there is now no price. */
 export type DecisionTrigger = 'clock' | 'delta' | 'withheld';
 
+/** The fields of a line that the decision itself does not have. */
+export interface WrittenDecision {
+  readonly trigger: DecisionTrigger;
+  /** The number of unwritten decisions without a price, for the same reason. */
+  readonly unsaid: number;
+  /** The wall clock minus the clock of the decision. */
+  readonly shiftNs: bigint;
+}
+
 /**
  * Writes a decision as a line of JSON. `tickseal publish` reads `asset`, `price`, `timestamp` and `trigger` from the line. All prices are
- * exact decimals, and times are nanoseconds as text.
- * @param unsaid the number of unwritten decisions without a price, for the same reason
+ * exact decimals, and times are nanoseconds of the wall clock as text.
  */
-export function decisionLine(decision: Decision, trigger: DecisionTrigger, unsaid: number): string {
+export function decisionLine(decision: Decision, { trigger, unsaid, shiftNs }: WrittenDecision): string {
   const { asset, atNs, price, withheld, readings } = decision;
   return JSON.stringify({
     asset: asset.symbol,
     price: price === undefined ? null : formatDecimalPrice(price),
-    timestamp: String(atNs),
+    timestamp: String(atNs + shiftNs),
     trigger,
     ...(withheld === undefined ? {} : { withheld }),
     ...(unsaid === 0 ? {} : { unsaid }),
     ...(asset.isPublished ? {} : { publish: false }),
-    sources: readings.map(readingFields),
+    used: countsText(readings),
+    sources: readings.map((reading) => readingFields(reading, shiftNs)),
   });
 }
 
-function readingFields({ input, quote, rate, price, verdict }: MarketReading): object {
+function readingFields({ input, quote, rate, price, verdict }: MarketReading, shiftNs: bigint): object {
   return {
     source: input.source,
     symbol: input.symbol,
@@ -34,8 +46,8 @@ function readingFields({ input, quote, rate, price, verdict }: MarketReading): o
           ...(quote.trade === undefined
             ? { bid: formatDecimalPrice(quote.bid), ask: formatDecimalPrice(quote.ask) }
             : { last_trade: formatDecimalPrice(quote.trade) }),
-          time: String(quote.timeNs),
-          ...(quote.offsetNs === undefined ? {} : { clock_offset_ms: Number(quote.offsetNs / NS_PER_MS) }),
+          time: String(quote.timeNs + shiftNs),
+          ...(isOffsetNamed(quote) ? { clock_offset_ms: Number(quote.offsetNs! / NS_PER_MS) } : {}),
         }),
     ...(input.conversion === undefined
       ? {}
@@ -43,6 +55,7 @@ function readingFields({ input, quote, rate, price, verdict }: MarketReading): o
           conversion: {
             asset: input.conversion,
             price: rate === undefined ? null : formatDecimalPrice(rate),
+            ...(input.divides ? { divides: true } : {}),
           },
         }),
     ...(price === undefined ? {} : { price: formatDecimalPrice(price) }),

@@ -1,6 +1,8 @@
 import { formatDecimalPrice } from '../client/verify/decimal_price.js';
 import { NS_PER_MS } from '../model/time.js';
-import type { Decision, MarketReading } from './decision.js';
+import type { Decision } from './decision.js';
+import { isOffsetNamed } from './market_quote.js';
+import type { MarketReading } from './market_reading.js';
 
 const HEAD = ['asset', 'source', 'symbol', 'bid', 'ask', 'age', 'verdict'];
 const GREEN = '\x1b[32m';
@@ -31,7 +33,7 @@ export function faultLines(decisions: readonly Decision[]): string[] {
       .filter(({ verdict }) => verdict !== 'used')
       .map(({ input, verdict }) => `${asset.symbol}: ${input.source} ${input.symbol}: ${verdict}`),
     ...readings
-      .filter(({ quote }) => quote?.offsetNs !== undefined)
+      .filter(({ quote }) => quote !== undefined && isOffsetNamed(quote))
       .map(
         ({ input, quote }) =>
           `${asset.symbol}: ${input.source} ${input.symbol}: its clock is ${Number(quote!.offsetNs! / NS_PER_MS)} ms off`,

@@ -9,7 +9,7 @@ import {
   refusedEvent,
 } from './adapters/market.js';
 import { parseJsonDigits } from './digits.js';
-import { parseRfc3339 } from './market_time.js';
+import { parseAnyTime } from './market_time.js';
 
 // Sources that answer in JSON and have no special protocol.
 
@@ -29,7 +29,8 @@ export function answerSession(symbol: string, { price, bid, ask, at }: AnswerPat
       bid: valueAt(bid),
       ask: valueAt(ask),
       trade: valueAt(price),
-      atNs: anyTime(valueAt(at)),
+      // A time that is not at the place that the operator named must not become the time of receipt.
+      atNs: at === undefined ? undefined : (parseAnyTime(valueAt(at)) ?? ('unreadable' as const)),
     };
     if (quote.bid === undefined && quote.ask === undefined && quote.trade === undefined)
       return [{ kind: 'malformed', reason: `the answer has nothing at ${price ?? bid}` }];
@@ -54,23 +55,11 @@ export function lineSession(symbols: readonly string[]): MarketSession {
         bid: digitsOf(bid),
         ask: digitsOf(ask),
         trade: digitsOf(price),
-        atNs: anyTime(at),
+        atNs: parseAnyTime(at),
       };
       return [{ kind: 'quote', quote }];
     });
   return { subscribe: () => [], unsubscribe: () => [], read };
-}
-
-/** The number of digits of a time in nanoseconds since 1970. */
-const NS_DIGITS = 19;
-/** A time since 1970 in seconds, milliseconds, microseconds or nanoseconds, perhaps with decimals. */
-const DIGITS = /^(\d{10}(?:\d{3}){0,3})(?:\.(\d{1,40}))?$/;
-
-/** Reads RFC 3339, or digits in seconds to nanoseconds. The number of digits before the point determines the unit. */
-function anyTime(text: unknown): bigint | undefined {
-  const [, whole, decimals = ''] = (typeof text === 'string' && DIGITS.exec(text)) || [];
-  if (whole === undefined) return parseRfc3339(text);
-  return BigInt((whole + decimals).padEnd(NS_DIGITS, '0').slice(0, NS_DIGITS));
 }
 
 function atPath(value: unknown, path: string): unknown {

@@ -46,10 +46,16 @@ export class MarketRoom {
     if (rest === true && this.#isHalted(source)) return [];
     const events = known.session.read(text);
     for (const event of events) {
-      if (event.kind === 'quote') this.#decider.take(source, event.quote, receivedNs);
+      if (event.kind === 'quote')
+        this.#decider.take(source, rest ? { ...event.quote, isRepeated: true } : event.quote, receivedNs);
       else if (event.kind === 'halted') this.#decider.forget(source, receivedNs);
     }
     return events;
+  }
+
+  /** Notes the wall clock's distance from the clock of all other calls. Lines show times of the wall clock. */
+  shift(shiftNs: bigint): void {
+    this.#decider.shiftNs = shiftNs;
   }
 
   /** Decides and writes the prices of all assets, and returns the decisions. */

@@ -1,5 +1,6 @@
 import { type Problem, readDocument } from '../config/document.js';
 import { schemaProblems, unlessKnown } from '../config/schema_problems.js';
+import { orderBooksOf } from './order_books.js';
 import type { AssetPlan, SourcesPlan } from './plan.js';
 import { parseInput, sourcesProblems } from './sources_references.js';
 import { type SourcesContent, sourcesSchema } from './sources_schema.js';
@@ -31,7 +32,7 @@ function toPlan({ sources, assets, publish }: SourcesContent): SourcesPlan {
   const plans = new Map<string, AssetPlan>();
   const add = (symbol: string): void => {
     if (plans.has(symbol)) return;
-    const plan = toAssetPlan(symbol, assets[symbol]!);
+    const plan = toAssetPlan(symbol, assets[symbol]!, sources);
     for (const { conversion } of plan.inputs) if (conversion !== undefined) add(conversion);
     plans.set(symbol, plan);
   };
@@ -43,10 +44,17 @@ function toPlan({ sources, assets, publish }: SourcesContent): SourcesPlan {
   };
 }
 
-function toAssetPlan(symbol: string, asset: SourcesContent['assets'][string]): AssetPlan {
+function toAssetPlan(
+  symbol: string,
+  asset: SourcesContent['assets'][string],
+  sources: SourcesContent['sources'],
+): AssetPlan {
   return {
     symbol,
-    inputs: asset.from.map((text) => parseInput(text)!),
+    inputs: asset.from.map((text) => {
+      const input = parseInput(text)!;
+      return { ...input, engine: orderBooksOf(input.source, sources[input.source]!) };
+    }),
     minSources: asset.min_sources,
     maxAgeNs: asset.max_age,
     maxSpread: asset.max_spread_percent,

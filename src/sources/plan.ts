@@ -27,8 +27,12 @@ export interface AssetPlan {
 export interface AssetInput {
   readonly source: string;
   readonly symbol: string;
-  /** The asset whose price multiplies the market's price. */
+  /** The order book behind the source. Sources with one engine have one vote together. */
+  readonly engine: string;
+  /** The asset whose price multiplies or divides the market's price. */
   readonly conversion: string | undefined;
+  /** True if the market's price is divided by the price of {@link conversion}. */
+  readonly divides: boolean;
 }
 
 export interface PublishPlan {

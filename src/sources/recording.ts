@@ -13,10 +13,14 @@ export type RecordedCall =
   | { readonly end: number }
   | { readonly read: number; readonly frame: string }
   | { readonly tick: true }
+  /** The wall clock minus the clock of the calls, in nanoseconds. */
+  | { readonly shift: string }
   | { readonly wrote: string };
 
 /** The beginning of a line whose frame is included unchanged. */
 const FRAME_HEAD = /^\{"at":"(\d+)","read":(\d+),"frame":(?=[{[])/;
+
+const SHIFT = /^-?\d{1,19}$/;
 
 /** Repeats the calls of a recording and compares the decisions. */
 export class Replay {
@@ -57,6 +61,7 @@ export class Replay {
     else if ('end' in call) this.#room.close(call.end);
     else if ('read' in call) this.#room.read(call.read, call.frame, atNs);
     else if ('tick' in call) this.#room.tick(atNs);
+    else if ('shift' in call) this.#room.shift(BigInt(call.shift));
     else if (this.#made.shift() === call.wrote) this.same++;
     else this.different++;
     return atNs;
@@ -79,13 +84,14 @@ function parseJsonCall(line: string): (RecordedCall & { readonly at: string }) |
     return undefined;
   }
   if (!isRecord(value) || typeof value['at'] !== 'string') return undefined;
-  const { state, end, read, tick, wrote, frame } = value;
+  const { state, end, read, tick, shift, wrote, frame } = value;
   const isCall =
     isRoomState(state) ||
     isOpenedConnection(value) ||
     typeof end === 'number' ||
     (typeof read === 'number' && typeof frame === 'string') ||
     tick === true ||
+    (typeof shift === 'string' && SHIFT.test(shift)) ||
     typeof wrote === 'string';
   return isCall ? (value as unknown as RecordedCall & { readonly at: string }) : undefined;
 }

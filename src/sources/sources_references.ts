@@ -1,25 +1,32 @@
 import type { Problem } from '../config/document.js';
 import { shownText } from '../config/shown_text.js';
-import type { AssetInput } from './plan.js';
+import { orderBooksOf } from './order_books.js';
 import { BUILT_IN_KINDS, type SourcesContent } from './sources_schema.js';
 
-const INPUT = /^(\S+) (\S+)(?: \* (\S+))?$/;
+const INPUT = /^(\S+) (\S+)(?: ([*/]) (\S+))?$/;
 const PAIR = /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}$/;
 
-/** Reads `kraken BTC/USD` or `binance BTC/USDT * USDTUSD`; `undefined` when the text has another form. */
-export function parseInput(text: string): AssetInput | undefined {
-  const [, source, symbol, conversion] = INPUT.exec(text) ?? [];
-  return source === undefined ? undefined : { source, symbol: symbol!, conversion };
+/** A market as the file names it. */
+export interface NamedInput {
+  readonly source: string;
+  readonly symbol: string;
+  readonly conversion: string | undefined;
+  readonly divides: boolean;
+}
+
+/** Reads `kraken BTC/USD`, `binance BTC/USDT * USDTUSD` or `bitstamp BTC/EUR / USDEUR`; `undefined` when the text has another form. */
+export function parseInput(text: string): NamedInput | undefined {
+  const [, source, symbol, sign, conversion] = INPUT.exec(text) ?? [];
+  return source === undefined ? undefined : { source, symbol: symbol!, conversion, divides: sign === '/' };
 }
 
 /** Finds contradictions between the keys of a file that matches its schema. */
 export function* sourcesProblems({ sources, assets }: SourcesContent): Generator<Problem> {
   const kinds = new Map(Object.entries(sources).map(([name, { kind }]) => [name, kind]));
   const builtIn = new Set<string>(BUILT_IN_KINDS);
-  yield* repeatedExchanges(sources);
   for (const [symbol, { from, min_sources }] of Object.entries(assets)) {
     const seen = new Set<string>();
-    const named = new Set<string>();
+    const engines = new Set<string>();
     for (const [place, text] of from.entries()) {
       const path = ['assets', symbol, 'from', place];
       const input = parseInput(text);
@@ -38,31 +45,16 @@ export function* sourcesProblems({ sources, assets }: SourcesContent): Generator
         yield { path, message: `no asset is named ${shownText(input.conversion)}` };
       if (seen.has(`${input.source} ${input.symbol}`)) yield { path, message: 'the same market twice' };
       seen.add(`${input.source} ${input.symbol}`);
-      named.add(input.source);
+      const source = sources[input.source];
+      engines.add(source === undefined ? input.source : orderBooksOf(input.source, source));
     }
-    if (min_sources > named.size)
+    if (min_sources > engines.size)
       yield {
         path: ['assets', symbol, 'min_sources'],
-        message: `${min_sources} sources are needed, but from names ${named.size}; name more of them, or set min_sources lower`,
+        message: `${min_sources} sources are needed, but from names ${engines.size}; name more of them, or set min_sources lower`,
       };
   }
   yield* circles(assets);
-}
-
-/** Finds exchanges with two names. Both names would count as sources, so one exchange alone would reach `min_sources`. */
-function* repeatedExchanges(sources: SourcesContent['sources']): Generator<Problem> {
-  const names = new Map<string, string>();
-  for (const [name, source] of Object.entries(sources)) {
-    if (source.kind === 'http' || source.kind === 'command') continue;
-    const exchange = source.kind === 'ccxt' ? source.exchange : `${source.kind}${source.url ?? ''}`;
-    const first = names.get(exchange);
-    if (first === undefined) names.set(exchange, name);
-    else
-      yield {
-        path: ['sources', name],
-        message: `the same exchange as ${first}; with two names it would count as two sources`,
-      };
-  }
 }
 
 /** Finds circular conversions: an asset that is converted by itself, directly or through other assets. */

@@ -56,16 +56,18 @@ test('one of four at ten times the price', async (t) => {
   neverWrong(t, floor);
 });
 
-test('one whose clock is 30 s behind', async (t) => {
+test('one whose clock is 30 s behind is late at first, and named after ten minutes', async (t) => {
   const floor = await TradingFloor.start(t, FOUR);
   floor.dishonest.add('coinbase');
-  for (let i = 1; i <= 10; i++) {
+  for (let i = 1; i <= 320; i++) {
     floor.show('coinbase', 1, 30_000);
-    await floor.step(100_000 + i * 10);
+    await floor.step(100_000 + i * 10, 2_000);
+    if (i === 10) await until(() => floor.verdict('coinbase') === 'late', 'the verdict');
   }
   const reading = () => floor.decision().readings.find(({ input }) => input.source === 'coinbase')!;
-  await until(() => reading().quote?.offsetNs !== undefined, 'the offset');
-  t.equal(Math.round(Number(reading().quote!.offsetNs) / 1e9), -30);
+  floor.show('coinbase', 1, 30_000);
+  await until(() => reading().quote?.offsetNs === -30_000_000_000n, 'the offset');
+  t.equal(reading().verdict, 'used');
   neverWrong(t, floor);
 });
 

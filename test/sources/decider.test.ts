@@ -148,15 +148,21 @@ test('age takes a price away, and says so once', async (t) => {
   ]);
 });
 
-test('a market’s clock that is off is named with its offset', async (t) => {
+test('a market’s clock that is off by a constant counts after ten minutes, and its offset is named', async (t) => {
   const { room, take, lines } = filled();
-  take('kraken', 'BTC/USD', '99990', '100010', after(1_000), after(-29_000));
-  lines();
-  room.tick(after(1_001));
-  t.match(lines()[1], {
-    price: '100000',
-    sources: [{ verdict: 'used', time: String(after(1_000)), clock_offset_ms: -30_000 }, {}],
-  });
+  const verdictAt = (second: number) => {
+    take('kraken', 'BTC/USD', '99990', '100010', after(second * 1_000), after((second - 30) * 1_000));
+    room.tick(after(second * 1_000));
+    return lines().findLast(({ asset }) => asset === 'BTCUSD')?.sources[0];
+  };
+  t.match(verdictAt(1), { verdict: 'late', time: String(after(-29_000)) });
+  for (let second = 20; second < 600; second += 20) verdictAt(second);
+  t.match(room.decisions(after(580_000))[1]!.readings[0], { verdict: 'late' });
+  verdictAt(605);
+  take('kraken', 'USDT/USD', '0.9999', '1.0001', after(605_000));
+  take('coinbase', 'USDT/USD', '0.9999', '1.0001', after(605_000));
+  take('binance', 'BTC/USDT', '99990', '100010', after(605_000));
+  t.match(verdictAt(606), { verdict: 'used', time: String(after(606_000)), clock_offset_ms: -30_000 });
 });
 
 test('a halted market loses its quotes at once, and a symbol of no asset has no effect', async (t) => {

@@ -16,8 +16,7 @@ assets:
     () => {},
   );
   room.open({ begin: 1, source: 'desk', symbols: ['BTC', 'ETH'] });
-  const late = String(after(-30_000));
-  room.read(1, `{"symbol":"BTC","bid":99.5,"ask":100.25,"at":${late}}`, after(0));
+  room.read(1, '{"symbol":"BTC","bid":99.5,"ask":100.25}', after(0));
   room.read(1, '{"symbol":"ETH","price":10}', after(0));
   return room.decisions(after(1_500));
 }
@@ -41,8 +40,12 @@ test('a table for people, plain and coloured', async (t) => {
 });
 
 test('each fault is named, also a clock that is off', async (t) => {
-  t.same(faultLines(decisions()), [
-    'BTCUSD: desk BTC: its clock is -30000 ms off',
+  const [bitcoin, ether] = decisions();
+  const [reading] = bitcoin!.readings;
+  const ahead = { ...reading!, quote: { ...reading!.quote!, offsetNs: 30_000_000_000n } };
+  const small = { ...reading!, quote: { ...reading!.quote!, offsetNs: -999_999_999n } };
+  t.same(faultLines([{ ...bitcoin!, readings: [ahead, small] }, ether!]), [
+    'BTCUSD: desk BTC: its clock is 30000 ms off',
     'ETHUSD: kraken ETH/USD: no quote',
     'ETHUSD: no price: too few sources',
   ]);

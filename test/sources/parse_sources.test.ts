@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { sharedOrderBooks } from '../../src/sources/order_books.js';
 import { parseSources, type SourcesResult } from '../../src/sources/parse_sources.js';
 import { readPage } from '../pages.js';
 
@@ -30,9 +31,9 @@ test('the example of the contract', async (t) => {
   t.same(assets[1], {
     symbol: 'BTCUSD',
     inputs: [
-      { source: 'kraken', symbol: 'BTC/USD', conversion: undefined },
-      { source: 'coinbase', symbol: 'BTC/USD', conversion: undefined },
-      { source: 'binance', symbol: 'BTC/USDT', conversion: 'USDTUSD' },
+      { source: 'kraken', symbol: 'BTC/USD', conversion: undefined, divides: false, engine: 'kraken' },
+      { source: 'coinbase', symbol: 'BTC/USD', conversion: undefined, divides: false, engine: 'coinbase' },
+      { source: 'binance', symbol: 'BTC/USDT', conversion: 'USDTUSD', divides: false, engine: 'binance' },
     ],
     minSources: 2,
     maxAgeNs: 5_000_000_000n,
@@ -126,21 +127,29 @@ test('an address that cannot be used is an error of the file, and not repeated',
   t.match(errorsOf(http('http://[::1/', 'X-Key')), [/sources\.h\.url: expected an address/]);
 });
 
-test('an exchange with two names is an error, because it would count twice', async (t) => {
-  const errors = (second: string) =>
-    errorsOf(
-      `sources: { kraken: { kind: kraken }, other: ${second} }\nassets: { A: { from: [kraken A/USD, other A/USD] } }`,
-    );
-  for (const second of ['{ kind: kraken }', '{ kind: ccxt, exchange: kraken }'])
-    t.same(
-      errors(second),
-      [
-        's.yaml:1:38 sources.other: the same exchange as kraken; with two names it would count as two sources',
-      ],
-      second,
-    );
-  for (const second of ['{ kind: kraken, url: "ws://127.0.0.1:1" }', '{ kind: ccxt, exchange: gate }'])
-    t.same(errors(second), [], second);
+test('names that share order books are one source, and are told', async (t) => {
+  const told = (second: string) => {
+    const text = (minSources: number) =>
+      `sources: { coinbase: { kind: coinbase }, other: ${second} }\nassets: { A: { from: [coinbase A/USD, other A/USD], min_sources: ${minSources} } }`;
+    const result = parseSources(text(1), 's.yaml');
+    return [errorsOf(text(2)).length, result.ok ? sharedOrderBooks(result.plan.sources) : []];
+  };
+  const sentence = 'coinbase and other show the same order books, so they count as one source';
+  for (const second of ['{ kind: coinbase }', '{ kind: ccxt, exchange: coinbaseexchange }'])
+    t.same(told(second), [1, [sentence]], second);
+  for (const second of ['{ kind: coinbase, url: "ws://127.0.0.1:1" }', '{ kind: ccxt, exchange: gate }'])
+    t.same(told(second), [0, []], second);
+  const http = (path: string) =>
+    `{ kind: http, url: "https://rates.example/${path}", every: 1s, price: $.a }`;
+  const two = (second: string) =>
+    parseSources(`sources: { one: ${http('{symbol}')}, two: ${http(second)} }\nassets: {}`, 's.yaml');
+  for (const [second, count] of [
+    ['{symbol}', 1],
+    ['other/{symbol}', 0],
+  ] as const) {
+    const result = two(second);
+    t.equal(result.ok && sharedOrderBooks(result.plan.sources).length, count, second);
+  }
 });
 
 test('a circle of conversions is an error with its line', async (t) => {

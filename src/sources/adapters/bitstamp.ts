@@ -27,7 +27,7 @@ export const bitstamp: Market = {
   top: {
     url: 'https://www.bitstamp.net/api/v2/ticker/{symbol}/',
     nameOf,
-    paths: { bid: '$.bid', ask: '$.ask' },
+    paths: { bid: '$.bid', ask: '$.ask', at: '$.timestamp' },
   },
   rules: { silenceMs: 25_000, pingMs: 10_000, pauseMs: 100, pairsPerSocket: 20, renewMs: 30 * DAY_MS },
   readPairs: (text) =>
@@ -94,7 +94,7 @@ function bookEvents(symbol: string, { bids, asks, microtimestamp }: Record<strin
   const ask = bestOf(asks);
   const highest = parseDigits(bid ?? '');
   const lowest = parseDigits(ask ?? '');
-  const isCrossed = highest !== undefined && lowest !== undefined && lowest > 0n && highest >= lowest;
+  const isCrossed = highest !== undefined && lowest !== undefined && lowest > 0n && highest > lowest;
   return isCrossed ? [] : quoteEvent({ symbol, bid, ask, atNs: parseMicroseconds(microtimestamp) });
 }
 

@@ -40,6 +40,13 @@ export const bybit: Market = {
     const names = namesOf(pairs, nameOf);
     /** The pairs of each message. One acknowledgement covers all pairs of a message. */
     const asked: string[][] = [];
+    /** The number of each pair's last update. The exchange sends an update again after 3 s without another. */
+    const updates = new Map<string, unknown>();
+    const isAgain = (symbol: string, update: unknown) => {
+      const isSame = update !== undefined && updates.get(symbol) === update;
+      updates.set(symbol, update);
+      return isSame;
+    };
     const requests = (op: string, list: readonly string[]) =>
       slicesOf(list, PAIRS_PER_MESSAGE).map((slice) => {
         const args = slice.map((pair) => `${TOPIC}${nameOf(pair)}`);
@@ -63,8 +70,14 @@ export const bybit: Market = {
           if (op === 'subscribe') return answer(success, ret_msg, req_id);
           const symbol = names.get(String(recordOf(data)['s']));
           if (symbol === undefined || type !== 'snapshot' || !String(topic).startsWith(TOPIC)) return [];
-          const { b, a } = recordOf(data);
-          return quoteEvent({ symbol, bid: bestOf(b), ask: bestOf(a), atNs: parseMilliseconds(String(cts)) });
+          const { b, a, u } = recordOf(data);
+          return quoteEvent({
+            symbol,
+            bid: bestOf(b),
+            ask: bestOf(a),
+            atNs: parseMilliseconds(cts),
+            isRepeated: isAgain(symbol, u),
+          });
         }),
     };
   },

@@ -1,4 +1,4 @@
-import { parseRfc3339 } from '../market_time.js';
+import { type OwnTime, parseRfc3339 } from '../market_time.js';
 import {
   DAY_MS,
   digitsOf,
@@ -73,11 +73,7 @@ function subscribed(event: unknown): readonly MarketEvent[] {
 }
 
 /** Returns the quotes of a frame, whose time is in the envelope. */
-function tickers(
-  event: unknown,
-  names: ReadonlyMap<string, string>,
-  atNs: bigint | undefined,
-): readonly MarketEvent[] {
+function tickers(event: unknown, names: ReadonlyMap<string, string>, atNs: OwnTime): readonly MarketEvent[] {
   return listOf(recordOf(event)['tickers']).flatMap((ticker): readonly MarketEvent[] => {
     const { product_id, best_bid, best_ask } = recordOf(ticker);
     const symbol = names.get(String(product_id));

@@ -26,7 +26,7 @@ export const okx: Market = {
   top: {
     url: 'https://www.okx.com/api/v5/market/ticker?instId={symbol}',
     nameOf,
-    paths: { bid: '$.data[0].bidPx', ask: '$.data[0].askPx' },
+    paths: { bid: '$.data[0].bidPx', ask: '$.data[0].askPx', at: '$.data[0].ts' },
   },
   rules: { silenceMs: 25_000, pingMs: 15_000, pauseMs: 300, pairsPerSocket: 50, renewMs: DAY_MS },
   readPairs: (text) =>

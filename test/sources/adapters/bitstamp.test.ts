@@ -36,7 +36,9 @@ test('the first levels are the best prices; the time is in microseconds', async 
 
 test('a crossed book is left out, an empty one takes the quote away', async (t) => {
   const session = sessionOf(bitstamp, 'ETH/USD');
-  t.same(quotesIn(session, book([['2616.40', '1']], [['2616.40', '1']])), []);
+  t.match(quotesIn(session, book([['2616.40', '1']], [['2616.40', '1']])), [
+    { bid: '2616.40', ask: '2616.40' },
+  ]);
   t.same(quotesIn(session, book([['2616.41', '1']], [['2616.40', '1']])), []);
   t.match(quotesIn(session, book([['2616.41', '1']], [])), [{ bid: '2616.41', ask: undefined }]);
   t.match(quotesIn(session, book([['2616.41', '1']], [['0', '1']])), [{ ask: '0' }]);

@@ -25,14 +25,22 @@ test('more than 10 pairs are several messages, each acknowledged as a whole', as
 
 test('the time is that of the engine', async (t) => {
   t.same(quotesIn(sessionOf(bybit, 'BTC/USDT'), frame()), [
-    { symbol: 'BTC/USDT', bid: '63705.3', ask: '63705.4', atNs: 1_786_613_159_748_000_000n },
+    {
+      symbol: 'BTC/USDT',
+      bid: '63705.3',
+      ask: '63705.4',
+      atNs: 1_786_613_159_748_000_000n,
+      isRepeated: false,
+    },
   ]);
 });
 
 test('an unchanged book that is sent again is a quote again', async (t) => {
   const session = sessionOf(bybit, 'BTC/USDT');
   quotesIn(session, frame());
-  t.match(quotesIn(session, frame({ cts: 1_786_613_162_748 })), [{ atNs: 1_786_613_162_748_000_000n }]);
+  t.match(quotesIn(session, frame({ cts: 1_786_613_162_748 })), [
+    { atNs: 1_786_613_162_748_000_000n, isRepeated: true },
+  ]);
 });
 
 test('an empty side, tickers without best prices, and deltas', async (t) => {

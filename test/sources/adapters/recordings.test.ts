@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { MARKETS } from '../../../src/sources/adapters/built_in.js';
 import type { MarketSession } from '../../../src/sources/adapters/market.js';
 import type { MarketQuote } from '../../../src/sources/market_quote.js';
-import { parseMilliseconds, parseRfc3339 } from '../../../src/sources/market_time.js';
+import { parseAnyTime } from '../../../src/sources/market_time.js';
 import type { BuiltInKind } from '../../../src/sources/sources_schema.js';
 import { ROOT } from '../../pages.js';
 
@@ -52,10 +52,7 @@ test('the digits and times of recorded quotes', { skip }, async (t) => {
     for (const { frame, bid, ask, time } of expected) {
       const [quote] = found[frame]!;
       t.match(quote, { symbol: pair, bid, ask }, `${file} ${frame}`);
-      t.equal(
-        quote!.atNs,
-        time === null ? undefined : (parseRfc3339(time) ?? parseMilliseconds(String(time))),
-      );
+      t.equal(quote!.atNs, parseAnyTime(time === null ? undefined : String(time)));
     }
   }
 });
