@@ -35,7 +35,7 @@ export interface NatsServersOptions {
    */
   readonly wrapper?: (index: number, folder: string) => readonly string[];
   /** Additional lines for each server's configuration. */
-  readonly settings?: string;
+  readonly settings?: string | (() => string);
   /**
    * Returns the port at which one server reaches another server through a proxy. Without this function, servers connect directly to
    * each other's ports.
@@ -191,7 +191,7 @@ export class NatsServers {
       `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
       count > 1 ? await this.#clusterText(index) : '',
       changedAccounts?.(accounts) ?? accounts,
-      settings,
+      typeof settings === 'function' ? settings() : settings,
     ].join('\n');
   }
 

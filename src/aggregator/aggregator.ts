@@ -69,10 +69,7 @@ export class Aggregator implements PublishReceiver {
       bookOf: (index) => this.#books[index]!,
       onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
       onSigned: (aggregates) => this.#tellSigned(aggregates),
-      onFailed: (count, error) => {
-        counters.signingFailures += count;
-        hooks.onSigningFailed(count, error);
-      },
+      onFailed: (count, error) => this.#tellFailed(count, error),
       onDropped: () => {
         counters.aggregatesDropped++;
       },
@@ -250,7 +247,19 @@ export class Aggregator implements PublishReceiver {
     for (const aggregate of aggregates) {
       const asset = this.#catalogue.findAsset(aggregate.symbol, aggregate.signatureType);
       // The asset may have lost its price while the signature was made.
-      if (asset !== undefined && this.#told[asset.index] !== undefined) sink.signed({ asset, aggregate });
+      if (asset === undefined || this.#told[asset.index] === undefined) continue;
+      try {
+        sink.signed({ asset, aggregate });
+      } catch (error) {
+        // The aggregate has so many inputs that the log of a cluster does not take it. The other aggregates still go to the log.
+        if (!(error instanceof RangeError)) throw error;
+        this.#tellFailed(1, error);
+      }
     }
+  }
+
+  #tellFailed(count: number, error: unknown): void {
+    this.#options.parts.counters.signingFailures += count;
+    this.#options.hooks.onSigningFailed(count, error);
   }
 }

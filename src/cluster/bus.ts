@@ -1,3 +1,6 @@
+/** The largest size of a message. With 4 KiB for headers, it is the 1 MiB that each server takes; see `nats_server_info.ts`. */
+export const MESSAGE_BYTES_MAX = 1020 * 1024;
+
 /**
  * The interface between a cluster's nodes and its message servers. A bus has one log. Only a writer that knows the log's end can append to
  * the log. A bus also carries messages that may be lost. The rest of this directory uses only this interface, so tests can simulate a bus

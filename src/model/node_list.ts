@@ -2,8 +2,7 @@ import type { SignatureType } from './asset.js';
 import type { KeyState } from './key_schedule.js';
 
 /**
- * The largest number of assets in a cluster. The prices of more assets would not fit in the 1 MiB that message servers accept by
- * default.
+ * The largest number of assets in a cluster. The prices of more assets would not fit in a message between nodes.
  */
 export const CLUSTER_ASSETS_MAX = 50_000;
 

@@ -12,7 +12,10 @@ import type { TimeNs } from './time.js';
 export interface PriceSink {
   /** Reports the asset's first live price, or a new live price. */
   priced(message: Priced): void;
-  /** Reports that an aggregate has been signed. */
+  /**
+   * Reports that an aggregate has been signed.
+   * @throws RangeError when the aggregate is larger than the log of a cluster accepts
+   */
   signed(message: Aggregated): void;
   /** Reports that an asset has no live price until the next call of {@link priced} for the asset. */
   ended(message: Ended): void;

@@ -86,7 +86,7 @@ export class LogSink implements PriceSink {
   #append(asset: Asset, holding: Holding | undefined): void {
     const { log } = this.#options;
     if (holding === undefined || log.isOver) return;
-    this.#appended[asset.index] = holding;
     log.append(asset, holding);
+    this.#appended[asset.index] = holding;
   }
 }

@@ -64,8 +64,13 @@ export class ServerWatch {
     return this.#goneStreams;
   }
 
-  /** The reason why nothing can be written to the log: no server leads it. `undefined` while a server leads the log, and in an election. */
+  /**
+   * The reason why nothing can be written to the log: no server leads it, or this node cannot use its server. `undefined` while a server
+   * leads the log, and in an election.
+   */
   get leaderless(): string | undefined {
+    const { serverProblem } = this.#options.servers;
+    if (serverProblem !== undefined) return serverProblem;
     const forMs = this.#nowMs - (this.#leaderlessFromMs ?? this.#nowMs);
     if (forMs < LEADERLESS_MS) return undefined;
     const forS = Math.floor(forMs / 1_000);

@@ -116,6 +116,26 @@ test('a batch that cannot be signed is counted, and the next one is signed', asy
   t.match(harness.prices.latest(bitcoin), { trigger: 'clock', price: 100n });
 });
 
+test('an aggregate that the log cannot take is counted, and the others of its batch go on', async (t) => {
+  const { through, next } = gated();
+  const [large, small] = many;
+  const harness = await AggregatorHarness.start(t, { assets: [large!, small!], publishers, through });
+  const { sink } = harness;
+  const signed = sink.signed.bind(sink);
+  sink.signed = (message) => {
+    if (message.asset.symbol === large!.symbol) throw new RangeError('an entry is too large');
+    signed(message);
+  };
+  const prices = { [small!.symbol]: 7n, [large!.symbol]: 8n };
+  atOnce(receive(harness.aggregator, newSession(), messageOf(first, prices, START_NS)));
+  harness.endTurn();
+  await next();
+  t.same(harness.failures, [[1, 'an entry is too large']]);
+  t.equal(harness.counters.signingFailures, 1);
+  t.match(harness.prices.latest(small!), { price: 7n });
+  t.equal(harness.prices.latest(large!), undefined);
+});
+
 test('many are signed on another thread, each with its own signature', async (t) => {
   const harness = await AggregatorHarness.start(t, { assets: many, publishers, threads: 1 });
   await receive(harness.aggregator, newSession(), messageOf(first, pricesOfMany, START_NS));

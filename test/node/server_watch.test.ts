@@ -8,6 +8,7 @@ function watching() {
     report: undefined as Partial<LogReport> | undefined,
     jumpNs: 0n,
     asked: 0,
+    problem: undefined as string | undefined,
     gone: [] as readonly string[],
     told: [] as (readonly string[])[],
   };
@@ -19,6 +20,9 @@ function watching() {
   };
   const watch = new ServerWatch({
     servers: {
+      get serverProblem() {
+        return state.problem;
+      },
       serverReport: answer,
       serverDisks: async () => [],
     },
@@ -129,6 +133,16 @@ test('during a jump of the wall clock the servers are asked every second, and sa
   t.equal(watch.isClockRight, true, 'asked soon after it');
   await tick(4_000);
   t.equal(state.asked, 4);
+});
+
+test('a server that cannot be used is named at once', async (t) => {
+  const { watch, state, tick } = watching();
+  state.report = {};
+  await tick(0);
+  state.problem = 'the NATS server at x takes only small messages';
+  t.equal(watch.leaderless, state.problem);
+  state.problem = undefined;
+  t.equal(watch.leaderless, undefined);
 });
 
 test('a log without a leader for longer than an election takes is named', async (t) => {

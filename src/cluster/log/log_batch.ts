@@ -12,7 +12,7 @@ export const WIRE_VERSION = 3;
 export const BATCH_BYTES_MAX = 256 * 1024;
 /**
  * The largest size of an entry. An entry larger than {@link BATCH_BYTES_MAX} has its own record; an example is a publisher's input with a
- * full window of hashes. Such a record fits in the 1 MiB that message servers accept by default.
+ * full window of hashes. Such a record fits in a message of the bus.
  */
 export const ENTRY_BYTES_MAX = 960 * 1024;
 /** The largest size of an entry in a record, apart from the entry's strings and bytes. */

@@ -1,5 +1,7 @@
 /** Requests about the message servers themselves, for nodes that make prices. The log itself is not part of this interface. */
 export interface LogServers {
+  /** The reason why the server that this node has reached last cannot be used; `undefined` for a server that can be used. */
+  readonly serverProblem: string | undefined;
   /**
    * Returns the state of the servers.
    * @param nowMs the wall clock

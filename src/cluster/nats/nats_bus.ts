@@ -63,6 +63,10 @@ export class NatsBus implements Bus, LogServers {
     return this.#connection.server;
   }
 
+  get serverProblem(): string | undefined {
+    return this.#connection.problem;
+  }
+
   get waitingBytes(): number {
     return this.#connection.waitingBytes;
   }

@@ -15,11 +15,11 @@ import {
 } from '@nats-io/transport-node';
 import { natsKeyAuthenticator } from './nats_key.js';
 import type { NatsOptions } from './nats_options.js';
-import { versionProblem } from './nats_version.js';
+import { serverProblem } from './nats_server_info.js';
 
 const DIAL_MS_MAX = 2_000;
 const DIAL_RETRY_MS = 50;
-/** The waiting time before the next attempt, after the client has reconnected to a server that is too old. */
+/** The waiting time before the next attempt, after the client has reconnected to a server that cannot be used. */
 const REFUSED_RETRY_MS = 1_000;
 const PING_MS = 5_000;
 const PINGS_UNANSWERED_MAX = 2;
@@ -37,6 +37,7 @@ export class BusConnection {
   readonly #onNotice: (text: string) => void;
   readonly #requests = new Set<() => void>();
   #isUsable = true;
+  #problem: string | undefined;
   #isClosing = false;
   #refusedRecords = 0;
 
@@ -64,6 +65,11 @@ export class BusConnection {
   /** The name of the connected server. */
   get server(): string | undefined {
     return this.#isUsable ? this.client.info?.server_name : undefined;
+  }
+
+  /** The reason why the server that the client has reached last cannot be used. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   /** The number of messages that arrived in place of a record but are not a record of the stream. */
@@ -173,6 +179,7 @@ export class BusConnection {
       this.#lose();
     } else if (status.type === 'reconnect') {
       const problem = problemOf(this.client);
+      this.#problem = problem;
       this.#isUsable = problem === undefined;
       this.#onNotice(problem ?? `connected to ${status.server}`);
       if (problem !== undefined) setTimeout(() => this.#drop(), REFUSED_RETRY_MS).unref();
@@ -264,7 +271,7 @@ function authenticatorOf(credentials: string): Authenticator {
 }
 
 function problemOf(client: NatsConnection): string | undefined {
-  return versionProblem(client.info?.version ?? 'unknown', client.getServer());
+  return serverProblem(client.info, client.getServer());
 }
 
 /**

@@ -8,7 +8,7 @@ import { SharedRoom } from '../../fair/shared_room.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PackedMessage, ReadMessage } from '../../ingest/message.js';
 import { packMessage } from '../../ingest/packed_message.js';
-import type { Bus } from '../bus.js';
+import { type Bus, MESSAGE_BYTES_MAX } from '../bus.js';
 import { submitTopic } from '../subjects.js';
 import { decodeOutcome, encodeSubmit } from './submit.js';
 
@@ -184,6 +184,11 @@ export class Forwarder implements PublishReceiver {
       caller: nameOf(session),
       message: entry.message,
     });
+    if (bytes.length > MESSAGE_BYTES_MAX) {
+      const error = `the message has ${bytes.length} bytes for the node that makes prices, which takes ${MESSAGE_BYTES_MAX} at most: send fewer updates in a message`;
+      this.#settle(lane, entry, { ok: false, traceId: entry.message.traceId, error });
+      return;
+    }
     bus
       .ask(submitTopic(node, epoch!), bytes, ANSWER_MS_MAX)
       // After a change of leader, only the new leader's answer counts. The previous leader may have compared the message with updates that

@@ -3,9 +3,15 @@ import { connect } from '@nats-io/transport-node';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { NATS_SERVER_VERSION } from '../../../src/cli/demo/find_nats_server.js';
-import { LOG_START, type LogPosition, type LogRecord, WrongEnd } from '../../../src/cluster/bus.js';
+import {
+  LOG_START,
+  type LogPosition,
+  type LogRecord,
+  MESSAGE_BYTES_MAX,
+  WrongEnd,
+} from '../../../src/cluster/bus.js';
 import { openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
-import { versionProblem } from '../../../src/cluster/nats/nats_version.js';
+import { serverProblem } from '../../../src/cluster/nats/nats_server_info.js';
 import { greetingServer, natsBus, natsOptions, natsServers, needsNatsServer } from './servers.js';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -135,10 +141,43 @@ test('one connection for all', needsNatsServer(), async (t) => {
 test('an old server is refused', async (t) => {
   const old = openNatsBus(natsOptions([await greetingServer(t, '2.9.10')]));
   await t.rejects(old, /version 2\.9\.10; 2\.14 or newer is needed/);
-  t.equal(versionProblem(NATS_SERVER_VERSION, 'x'), undefined);
-  for (const version of ['2.14.0', '2.14.0-RC.1', '3.0.0']) t.equal(versionProblem(version, 'x'), undefined);
-  for (const version of ['2.13.9', '1.20.0', 'unknown', ''])
-    t.type(versionProblem(version, 'x'), 'string', version);
+  const problemOf = (version: string) => serverProblem({ version, max_payload: 2 ** 20 }, 'x');
+  for (const version of [NATS_SERVER_VERSION, '2.14.0', '2.14.0-RC.1', '3.0.0'])
+    t.equal(problemOf(version), undefined);
+  for (const version of ['2.13.9', '1.20.0', 'unknown', '']) t.type(problemOf(version), 'string', version);
+});
+
+test('a server that takes only small messages is refused in words', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1, 'max_payload: 64KB');
+  await t.rejects(
+    openNatsBus(natsOptions(urls)),
+    /takes messages of at most 65536 bytes, and a record of the log may need 1048576: set max_payload to 1MB/,
+  );
+  const whole = await natsServers(t, 1, 'max_payload: 1MB');
+  const bus = await natsBus(t, whole.urls);
+  t.equal(await bus.append(LOG_START, 'a-1', new Uint8Array(MESSAGE_BYTES_MAX)), 1, 'with its headers');
+});
+
+test('a server whose limit was reduced is refused when it starts again', needsNatsServer(), async (t) => {
+  const limits = { max_payload: '1MB' };
+  const servers = await natsServers(t, 1, () => `max_payload: ${limits.max_payload}`);
+  const notices: string[] = [];
+  const bus = await natsBus(t, servers.urls, { onNotice: (text) => notices.push(text) });
+  t.equal(bus.serverProblem, undefined);
+  limits.max_payload = '64KB';
+  await servers.configure();
+  await servers.signal(0, 'SIGTERM');
+  await servers.start(0);
+  const problem = await eventually(() => bus.serverProblem);
+  t.match(problem, /takes messages of at most 65536 bytes/);
+  t.ok(notices.includes(problem));
+  await t.rejects(bus.extent(), /not connected/);
+  limits.max_payload = '1MB';
+  await servers.configure();
+  await servers.signal(0, 'SIGTERM');
+  await servers.start(0);
+  await eventually(() => bus.server === 'n1');
+  t.equal(bus.serverProblem, undefined);
 });
 
 test('a start that cannot succeed says why', needsNatsServer(), async (t) => {

@@ -36,7 +36,7 @@ no_auth_user: anyone
 export async function natsServers(
   t: Test,
   count: number,
-  settings = '',
+  settings: string | (() => string) = '',
   options: Pick<NatsServersOptions, 'routePort' | 'syncAlways' | 'roles'> = {},
 ): Promise<NatsServers> {
   const binary = findNatsServer();

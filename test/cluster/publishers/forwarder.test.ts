@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { test } from 'tap';
 import type { PublisherSession, PublishOutcome } from '../../../src/aggregator/publisher_session.js';
+import { MESSAGE_BYTES_MAX } from '../../../src/cluster/bus.js';
 import { Forwarder } from '../../../src/cluster/publishers/forwarder.js';
 import { Submissions } from '../../../src/cluster/publishers/submissions.js';
 import {
@@ -41,6 +42,23 @@ test('messages are answered by the leader, in order', async (t) => {
   t.same(outcomes.map(tracesOf), ['1 ok', '2 ok', '3 ok']);
   t.equal(forwarder.unansweredCount, 0);
   t.equal(forwarder.nextDueMs(), Number.POSITIVE_INFINITY);
+});
+
+test('a message that is too large for the way to the leader is refused at once', async (t) => {
+  const { forwarder, leader, session, sent } = setUp();
+  const taken = leader(1);
+  const updates = Array.from({ length: 20 }, () => ({
+    ...UPDATE,
+    metadata: 'x'.repeat(MESSAGE_BYTES_MAX / 20),
+  }));
+  const refused = await forwarder.receive(session, { ...message(1), updates });
+  t.match(refused, {
+    ok: false,
+    traceId: '1',
+    error: /takes 1044480 at most: send fewer updates in a message$/,
+  });
+  t.equal(tracesOf(await forwarder.receive(session, message(2))), '2 ok', 'the next one goes on');
+  t.same([taken, sent.length], [['2'], 1]);
 });
 
 test('what one leader did not answer goes to the next one, in order, and says so', async (t) => {

@@ -229,6 +229,7 @@ class HeldBus implements Bus {
   answer = () => () => {};
   reconnect(): void {}
   async close(): Promise<void> {}
+  serverProblem = undefined;
   serverReport = () => Promise.reject(new Error('nobody answers'));
   serverDisks = async () => [];
 }
