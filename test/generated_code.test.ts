@@ -18,8 +18,8 @@ import { ROOT } from './pages.js';
 // outdated files.
 
 const SCRIPT = 'scripts/flatc.mjs';
-const RECORD = 'src/records/record.fbs';
-const SCHEMAS = ['src/crypto/pool/batch.fbs', RECORD, 'src/cluster/wire.fbs'];
+const WIRE = 'src/cluster/wire.fbs';
+const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/records/record.fbs', WIRE];
 
 test('a build generates the code that is missing or older than its schema', async (t) => {
   // The folder is outside the repository, because otherwise Node would resolve the repository's packages.
@@ -43,13 +43,13 @@ test('a build generates the code that is missing or older than its schema', asyn
   t.same(SCHEMAS.map(changedMs), before, 'nothing is generated again');
 
   const later = new Date(Date.now() + 60_000);
-  utimesSync(join(folder, RECORD), later, later);
-  rmSync(join(folder, dirname(indexOf(RECORD)), 'state.ts'));
+  utimesSync(join(folder, WIRE), later, later);
+  rmSync(join(folder, dirname(indexOf(WIRE)), 'entry.ts'));
   t.equal(generate().status, 0);
-  t.ok(existsSync(join(folder, dirname(indexOf(RECORD)), 'state.ts')), 'a changed schema is generated again');
+  t.ok(existsSync(join(folder, dirname(indexOf(WIRE)), 'entry.ts')), 'a changed schema is generated again');
   t.same(
     SCHEMAS.filter((schema, i) => changedMs(schema) !== before[i]),
-    [RECORD],
+    [WIRE],
     'and no other',
   );
 });

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/clock/clock.js';
 import { loadConfig } from '../../src/config/load.js';
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { decodeHolding } from '../../src/records/second_record.js';
+import { decodeHolding } from '../../src/records/holding.js';
 import { DATA_FILE } from '../../src/store/data_folder.js';
 import { openStore } from '../../src/store/store.js';
 import { AggregateEntries } from './log_records.js';
 
 /** The bytes of a record with five inputs, including page overhead. The measured size may be larger. */
-const RECORD_BYTES = 1_500;
+const RECORD_BYTES = 3_500;
 
 /**
  * Writes one aggregate of each asset and second into the data folder of a configuration, up to the present.
@@ -37,7 +37,7 @@ export async function fillStore(configFile: string, bytesMin: number): Promise<n
     const timeNs = (startNs + BigInt(second) * NS_PER_SECOND) as TimeNs;
     for (const asset of assets) {
       const { bytes } = entries.next(timeNs);
-      store.record(asset, decodeHolding(bytes!, asset.symbol));
+      store.record(asset, decodeHolding(bytes));
     }
     await store.durable();
     if (statSync(file).size >= bytesMin) break;

@@ -1,10 +1,11 @@
 import { symbolOf } from '../../scripts/load/config.js';
+import { SHOWN } from '../../scripts/load/store_records.js';
 import { type SentEntry, Updates } from '../../scripts/load/updates.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { encodeHolding, type Holding } from '../../src/records/holding.js';
 import { holdingOf } from '../../src/records/next_holding.js';
-import { type Holding, holdingBytes } from '../../src/records/second_record.js';
 
 /** The inputs of each aggregate. */
 export const INPUTS = 5;
@@ -33,9 +34,9 @@ export class AggregateEntries {
   next(signedAtNs: TimeNs): LogEntry {
     const index = this.#made++ % this.#assets.length;
     const { symbol, inputs } = this.#assets[index]!;
-    const holding = holdingOf(aggregateOf(symbol, inputs, signedAtNs), this.#newest[index]);
+    const holding = holdingOf(aggregateOf(symbol, inputs, signedAtNs), SHOWN, this.#newest[index]);
     this.#newest[index] = holding;
-    return { symbol, signatureType: 'evm', bytes: holdingBytes(holding) };
+    return { symbol, signatureType: 'evm', bytes: encodeHolding(holding) };
   }
 
   /** Makes the entries of a period, in the order of time. */

@@ -1,15 +1,24 @@
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
+import type { Holding } from '../../src/records/holding.js';
 import { endingOf, holdingOf } from '../../src/records/next_holding.js';
-import type { Holding } from '../../src/records/second_record.js';
+import type { ShownFacts } from '../../src/records/signed_line.js';
 import type { Store } from '../../src/store/store.js';
 
 type Records = Pick<Store, 'newest' | 'record'>;
 
+/** Facts that an aggregate shows. */
+export const SHOWN: ShownFacts = {
+  serviceName: 'service',
+  encodedAssetId: 'QlRDVVNE',
+  version: 'v1',
+  checksum: '0'.repeat(64),
+};
+
 /** Records an asset's next aggregate, in signing order. */
 export function appendTo(store: Records, aggregate: SignedAggregate): Holding {
-  const holding = holdingOf(aggregate, store.newest(aggregate));
+  const holding = holdingOf(aggregate, SHOWN, store.newest(aggregate));
   store.record(aggregate, holding);
   return holding;
 }

@@ -9,6 +9,7 @@ import type { PublisherPrice } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { pastFolderOf } from '../../src/past/past_folder.js';
 import { PastWriter } from '../../src/past/past_writer.js';
+import { holdingOf } from '../../src/records/next_holding.js';
 import { pastOptions } from '../../src/service/past_options.js';
 import { publisherKeys, SERVICE_KEY } from './keys.js';
 import { Updates } from './updates.js';
@@ -46,9 +47,8 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
   const signer = createAggregateSigner({ evm: SERVICE_KEY }, '', pool);
   const folder = pastFolderOf(config.storage.dir);
   const clock = { nowNs: () => endNs as TimeNs };
-  const past = new PastWriter({
-    ...pastOptions(config, clock, { warn: console.warn, error: console.error }),
-  });
+  const options = pastOptions(config, clock, { warn: console.warn, error: console.error });
+  const past = new PastWriter(options);
   past.open([]);
   const keys = publishers
     .map((_, publisher) => ({ publisher, key: publisherKeys('evm', publisher).key }))
@@ -66,8 +66,8 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
       return { asset, trigger: 'clock' as const, price: medianOf(own), inputs: [...own], signedAtNs };
     });
     for (const aggregate of await signer.sign('evm', unsigned)) {
-      const holding = { state: 'priced', timeNs: signedAtNs, minute: undefined, aggregate } as const;
-      past.append(aggregate, holding);
+      const shown = options.shown(aggregate.symbol, aggregate.algorithm);
+      past.append(aggregate, holdingOf(aggregate, shown, undefined));
     }
     times.push(signedAtNs);
     waiting += assets.length;
@@ -79,7 +79,7 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
   await past.write();
   await past.close();
   // The second start of the writer moves the last log into the file of its hour.
-  const last = new PastWriter(pastOptions(config, clock, { warn: console.warn, error: console.error }));
+  const last = new PastWriter(options);
   last.open([]);
   await last.load();
   await last.committed();

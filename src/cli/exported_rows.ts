@@ -30,7 +30,7 @@ function valuesOf({ text, price, timestampNs }: AggregatePrice, detail: RowDetai
   const line = readAggregateLine(text);
   if (line !== undefined) {
     const { timestamp, symbol, trigger, publicKey, encodedAssetId, r, s, v, msgHash } = line;
-    const ofPrice = [timestampNs, BigInt(timestamp), price, symbol, 'evm', trigger];
+    const ofPrice = [timestampNs, BigInt(timestamp), price, symbol, line.signatureType, trigger];
     const ofKey = [publicKey, encodedAssetId, r, s, v, msgHash];
     const ofAlgorithm = [line.merkleRoot, line.algorithm, line.version, line.checksum];
     return [...ofPrice, ...ofKey, ...ofAlgorithm, ...(detail === 'whole' ? [line.inputs] : [])];

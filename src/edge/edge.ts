@@ -15,7 +15,6 @@ import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
 import { TicketIssuer } from '../server/access/ticket_issuer.js';
 import type { Route } from '../server/rest/route.js';
-import { aggregateWriter } from '../server/routes/aggregate_json.js';
 import { createServer, type Server } from '../server/server.js';
 import type { ListenOptions } from '../server/uws/app.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
@@ -93,7 +92,6 @@ export class Edge implements Feed {
     const { config } = options.settings;
     const { logger } = hooks;
     const encodedAssetIdOf = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
-    const aggregateJson = aggregateWriter(config.service.name, encodedAssetIdOf);
     this.#options = options;
     this.#served = served;
     this.#times = times;
@@ -106,7 +104,7 @@ export class Edge implements Feed {
       signOne: (digest, key) => pool.here.signOneEvm(digest, key),
     });
     this.#past = readPast({ config, signed: () => served, here: pool.here, ask: hooks.askPast, logger });
-    this.#streams = new EdgeStreams({ served, times, clock, pool, counters, hooks, aggregateJson });
+    this.#streams = new EdgeStreams({ served, times, clock, pool, counters, hooks });
     this.#routes = () =>
       edgeRoutes({
         config,
@@ -118,7 +116,6 @@ export class Edge implements Feed {
         statements: this.#statements,
         simulation,
         encodedAssetId: encodedAssetIdOf,
-        aggregateJson,
         publicUrl: () => publicUrlOf(config, this.port),
         clock,
         logger,

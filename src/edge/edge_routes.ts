@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { Simulated } from '../model/asset.js';
-import type { SignedAggregate } from '../model/signed_price.js';
 import type { Clock } from '../model/time.js';
 import type { TicketIssuer } from '../server/access/ticket_issuer.js';
 import type { Route } from '../server/rest/route.js';
@@ -23,7 +22,6 @@ export interface EdgeRoutesOptions {
   readonly statements: SignedStatements;
   readonly simulation: Simulated;
   readonly encodedAssetId: (symbol: string) => string;
-  readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly publicUrl: () => string;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info'>;
@@ -64,7 +62,6 @@ export function edgeRoutes(options: EdgeRoutesOptions): ReadonlyMap<string, Rout
     oracleId: service.oracleId,
     nodes: () => served.nodes,
     encodedAssetId: options.encodedAssetId,
-    aggregateJson: options.aggregateJson,
     assetsPerRequestMax: limits.assetsPerRequest,
     candlesPerRequestMax: limits.candlesPerRequest,
     rangeRowsMax: limits.rangeRows,

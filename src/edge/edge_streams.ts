@@ -6,7 +6,6 @@ import type { CryptoPool } from '../crypto/pool/pool.js';
 import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
 import { inForceAt } from '../model/key_schedule.js';
-import type { SignedAggregate } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, type TimeNs } from '../model/time.js';
 import { AggregateStreams } from '../stream/aggregate_streams.js';
 import { StreamEngine } from '../stream/engine.js';
@@ -28,8 +27,6 @@ export interface EdgeStreamsOptions {
   readonly pool: EdgePool;
   readonly counters: Counters;
   readonly hooks: EdgeHooks;
-  /** Returns the text of an aggregate. Each text is made only once. */
-  readonly aggregateJson: (aggregate: SignedAggregate) => string;
 }
 
 /** The prices of an edge, and the streams on which the edge sends each change of a price. */
@@ -88,11 +85,10 @@ export class EdgeStreams {
   }
 
   #openAggregates(limits: StreamLimits): AggregateStreams {
-    const { served, clock, counters, aggregateJson } = this.#options;
+    const { served, clock, counters } = this.#options;
     return new AggregateStreams({
       findAsset: (symbol, type) => served.catalogue.findAsset(symbol, type),
-      latest: (asset) => this.prices.latest(asset),
-      json: aggregateJson,
+      lineOf: (asset) => this.prices.latest(asset)?.line,
       publish: (topic, frame, sequence) => this.fanOut.publish(topic, frame, sequence),
       newTopic: () => this.fanOut.newTopic(),
       clock,

@@ -12,7 +12,8 @@ import type { SignatureType } from '../model/asset.js';
 import { parseHex, toHex } from '../model/hex.js';
 import { PRICE_MAX, PRICE_MIN, parsePrice } from '../model/price.js';
 import { type PublisherPrice, placeAmong, type SignedAggregate } from '../model/signed_price.js';
-import type { PricedEntry, ShownFacts } from '../past/kept_entry.js';
+import type { PricedEntry } from '../past/kept_entry.js';
+import type { ShownFacts } from '../records/signed_line.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 

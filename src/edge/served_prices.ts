@@ -3,8 +3,7 @@ import type { About, FeedPosition, Recorded, Snapshot } from '../feed/feed.js';
 import type { Asset, AssetIndex } from '../model/asset.js';
 import type { Price } from '../model/price.js';
 import type { Priced } from '../model/price_sink.js';
-import type { SignedAggregate } from '../model/signed_price.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding, PricedHolding } from '../records/holding.js';
 import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { PriceTable } from '../stream/price_table.js';
@@ -25,7 +24,7 @@ export interface ServedPricesOptions {
 export class ServedPrices {
   readonly #options: ServedPricesOptions;
   /** The newest signed aggregates, by asset index; `undefined` while the asset has no signed live price. */
-  readonly #latest: (Holding | undefined)[] = [];
+  readonly #latest: (PricedHolding | undefined)[] = [];
   #latestVersion = 0;
   #position: FeedPosition = { epoch: 0, sequence: 0 };
 
@@ -34,8 +33,8 @@ export class ServedPrices {
   }
 
   /** Returns the newest signed aggregate; `undefined` while the asset has no signed live price. */
-  latest({ index }: Asset): SignedAggregate | undefined {
-    return this.#latest[index]?.aggregate;
+  latest({ index }: Asset): PricedHolding | undefined {
+    return this.#latest[index];
   }
 
   /** The number of changes to the aggregates that {@link latest} returns. */
@@ -52,9 +51,8 @@ export class ServedPrices {
       told.add(asset.index);
       if (price === undefined) table.clear(asset.index);
       else this.#setPrice(asset, price);
-      const known = this.#latest[asset.index]?.aggregate?.signedAtNs;
       if (holding === undefined) this.#replaceLatest(asset.index, undefined);
-      else if (holding.aggregate?.signedAtNs !== known) this.#setLatest(asset, holding);
+      else if (holding.line !== this.#latest[asset.index]?.line) this.#setLatest(asset, holding);
     }
     for (const index of [...table.live.keys(), ...this.#latest.keys()])
       if (!told.has(index)) this.#clear(index);
@@ -95,7 +93,7 @@ export class ServedPrices {
     this.#replaceLatest(index, undefined);
   }
 
-  #replaceLatest(index: number, holding: Holding | undefined): void {
+  #replaceLatest(index: number, holding: PricedHolding | undefined): void {
     this.#latest[index] = holding;
     this.#latestVersion++;
   }

@@ -2,7 +2,7 @@ import type { Asset } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Priced } from '../model/price_sink.js';
 import type { TimeNs } from '../model/time.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding } from '../records/holding.js';
 import type { Commit } from '../store/housekeeping.js';
 
 /**

@@ -3,7 +3,7 @@ import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { readPrice, writePrice } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
-import { holdingBytes, openHolding } from '../records/second_record.js';
+import { decodeHolding, encodeHolding } from '../records/holding.js';
 import type { Commit } from '../store/housekeeping.js';
 import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
@@ -31,7 +31,7 @@ const NAME_BYTES = 3;
  * Returns a feed that writes each message as bytes, once for all receivers:
  *
  * priced      streaming ID (uint16), price
- * recorded    signature type (a byte), length of the symbol in bytes (uint16), symbol, record
+ * recorded    signature type (a byte), length of the symbol in bytes (uint16), symbol, record of `records/holding.ts`
  * ended       time in ns (int64), signature type, length, symbol
  * withdrawn   signature type, length, symbol
  * applied     time in ns (int64)
@@ -50,7 +50,7 @@ export function bytesFeed(write: WriteMessage): FeedMessages {
       write(PRICED, sequence, priceBytes);
     },
     recorded({ sequence, asset, holding }) {
-      write(RECORDED, sequence, Buffer.concat([...nameParts(asset), holdingBytes(holding)]));
+      write(RECORDED, sequence, Buffer.concat([...nameParts(asset), encodeHolding(holding)]));
     },
     ended({ sequence, asset, atNs }) {
       timeBytes.writeBigInt64BE(atNs);
@@ -91,8 +91,7 @@ export function readFeedMessage(
     }
     case RECORDED: {
       const { name, end } = readName(buffer, 0);
-      // The bytes are copied, because the holding lives longer than the message.
-      const holding = openHolding(new Uint8Array(buffer.subarray(end)), name.symbol);
+      const holding = decodeHolding(buffer.subarray(end));
       feed.recorded({ ...position, asset: fedAsset(name, catalogue), holding });
       break;
     }

@@ -3,7 +3,7 @@ import type { Price } from '../model/price.js';
 import type { Ended, Priced } from '../model/price_sink.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding } from '../records/holding.js';
 import type { Feed, FeedPosition, Recorded, Snapshot } from './feed.js';
 
 /** The messages about prices and aggregates for the edges. */

@@ -1,6 +1,6 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { Price } from '../model/price.js';
-import { holdingBytes, openHolding } from '../records/second_record.js';
+import { decodeHolding, encodeHolding } from '../records/holding.js';
 import type { FeedPosition, Snapshot } from './feed.js';
 import { fedAsset, type ReadersCatalogue } from './feed_bytes.js';
 
@@ -19,7 +19,7 @@ export function sentSnapshot({ live, ...position }: Snapshot): SentSnapshot {
     symbol,
     signatureType,
     price,
-    record: holding && holdingBytes(holding),
+    record: holding && encodeHolding(holding),
   }));
   return { ...position, live: sent };
 }
@@ -31,7 +31,7 @@ export function receivedSnapshot(
   const received = live.map(({ price, record, ...name }) => ({
     asset: fedAsset(name, catalogue),
     price,
-    holding: record && openHolding(record, name.symbol),
+    holding: record && decodeHolding(record),
   }));
   return { ...position, live: received };
 }

@@ -1,8 +1,8 @@
 import type { FeedSource } from '../feed/feed_source.js';
 import type { Asset } from '../model/asset.js';
 import type { PastWriter } from '../past/past_writer.js';
+import type { Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
-import type { Holding } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
 

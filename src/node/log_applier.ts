@@ -7,7 +7,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import { NS_PER_SECOND } from '../model/time.js';
 import type { PastWriter } from '../past/past_writer.js';
 import { openAcceptedInput } from '../records/accepted_input.js';
-import { holdingBytes, openHolding } from '../records/second_record.js';
+import { decodeHolding, encodeHolding } from '../records/holding.js';
 import type { LogProgress } from '../store/log_progress.js';
 import { signedSizes } from '../store/log_sizes.js';
 import type { Store } from '../store/store.js';
@@ -106,14 +106,14 @@ export class LogApplier {
     const { store, publicLog, keepsInputs } = this.#options;
     for (const entry of entries) {
       const { publisherKey, publicLog: kind, bytes } = entry;
-      if (publisherKey !== undefined && !keepsInputs) continue;
-      // The bytes are copied, because they are kept longer than the record, which is much larger.
-      const own = new Uint8Array(bytes);
+      // Bytes that are kept longer than the record are copied, because the record is much larger.
       if (kind !== undefined) {
-        publicLog?.follow(kind, own);
-        if (kind === 'head' && (publicLog === undefined || !keepsInputs)) this.#noteHead(own);
-      } else if (publisherKey === undefined) this.#record(entry, own);
-      else store.recordInput(entry, Buffer.from(publisherKey), openAcceptedInput(own));
+        const part = new Uint8Array(bytes);
+        publicLog?.follow(kind, part);
+        if (kind === 'head' && (publicLog === undefined || !keepsInputs)) this.#noteHead(part);
+      } else if (publisherKey === undefined) this.#record(entry, bytes);
+      else if (keepsInputs)
+        store.recordInput(entry, Buffer.from(publisherKey), openAcceptedInput(new Uint8Array(bytes)));
     }
   }
 
@@ -128,10 +128,10 @@ export class LogApplier {
     const name = { symbol, signatureType };
     const asset = catalogue().placedAsset(name) ?? name;
     const newest = store.newest(asset);
-    const holding = openHolding(bytes, asset.symbol, newest);
+    const holding = decodeHolding(bytes);
     if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
     // A checkpoint repeats the newest record, for nodes that lack it.
-    if (newest?.timeNs === holding.timeNs && Buffer.compare(holdingBytes(newest), bytes) === 0) return;
+    if (newest?.timeNs === holding.timeNs && encodeHolding(newest).equals(bytes)) return;
     const running = newest?.minute?.minute;
     store.record(asset, holding);
     past.append(asset, holding);

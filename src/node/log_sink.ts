@@ -1,9 +1,10 @@
 import type { FeedSource } from '../feed/feed_source.js';
-import type { Asset, AssetIndex } from '../model/asset.js';
+import type { AggregationType, Asset, AssetIndex } from '../model/asset.js';
 import type { Aggregated, Ended, Priced, PriceSink } from '../model/price_sink.js';
 import type { TimeNs } from '../model/time.js';
+import type { Holding } from '../records/holding.js';
 import { endingOf, endOf, holdingOf } from '../records/next_holding.js';
-import type { Holding } from '../records/second_record.js';
+import type { ShownFacts } from '../records/signed_line.js';
 import type { Store } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
 
@@ -11,6 +12,8 @@ export interface LogSinkOptions {
   readonly log: PriceLog;
   readonly store: Pick<Store, 'newest'>;
   readonly source: Pick<FeedSource, 'priced' | 'ended'>;
+  /** Returns the facts that aggregates show. */
+  readonly shown: (symbol: string, algorithm: AggregationType) => ShownFacts;
 }
 
 /**
@@ -66,7 +69,8 @@ export class LogSink implements PriceSink {
   }
 
   signed({ asset, aggregate }: Aggregated): void {
-    this.#append(asset, holdingOf(aggregate, this.#newest(asset)));
+    const shown = this.#options.shown(asset.symbol, aggregate.algorithm);
+    this.#append(asset, holdingOf(aggregate, shown, this.#newest(asset)));
   }
 
   ended(message: Ended): void {

@@ -1,7 +1,7 @@
 import type { InputStore } from '../aggregator/aggregator_options.js';
 import type { Asset } from '../model/asset.js';
 import type { Price } from '../model/price.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding } from '../records/holding.js';
 
 /**
  * Receives all results of a node while it leads. Appended entries are stored and served when the log applies them. A log in this process

@@ -3,7 +3,7 @@ import type { PublicLogKind } from '../cluster/log/log_batch.js';
 import { LedgerStopped } from '../ledger/ledger.js';
 import { recordMaker } from '../ledger/record_of_aggregate.js';
 import type { PublicLogFacts } from '../model/node_list.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding } from '../records/holding.js';
 import { formatBatchEntry } from '../tlog/batch_entry.js';
 import { formatCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';

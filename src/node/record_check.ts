@@ -2,7 +2,7 @@ import type { ForeignInput, InputVerifier } from '../aggregator/input_verifier.j
 import type { LogBatch, LogEntry } from '../cluster/log/log_batch.js';
 import { parseHex } from '../model/hex.js';
 import { decodeAcceptedInput } from '../records/accepted_input.js';
-import { decodeHolding } from '../records/second_record.js';
+import { decodeHolding } from '../records/holding.js';
 import { parseBatchEntry } from '../tlog/batch_entry.js';
 import { parseNote } from '../tlog/signed_note.js';
 import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
@@ -49,11 +49,11 @@ function inputsOf({ symbol, signatureType, publisherKey, publicLog, bytes }: Log
       throw new NotAuthentic(`has an input of ${symbol} under another key than its publisher's`);
     return [{ symbol, signatureType, input }];
   }
-  const { aggregate } = decodeHolding(bytes, symbol);
+  const { aggregate } = decodeHolding(bytes);
   if (aggregate === undefined) return [];
   const { price, inputs } = aggregate;
   const isBetween = inputs.some((one) => one.price <= price) && inputs.some((one) => one.price >= price);
-  if (!isBetween || aggregate.signatureType !== signatureType)
+  if (!isBetween || aggregate.symbol !== symbol || aggregate.signatureType !== signatureType)
     throw new NotAuthentic(`has an aggregate of ${symbol} that its inputs do not give`);
   return inputs.map((input) => ({ symbol, signatureType, input }));
 }

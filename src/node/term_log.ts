@@ -3,8 +3,8 @@ import type { PublicLogKind } from '../cluster/log/log_batch.js';
 import type { Asset } from '../model/asset.js';
 import type { Price } from '../model/price.js';
 import { encodeAcceptedInput } from '../records/accepted_input.js';
+import { encodeHolding, type Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
-import { type Holding, holdingBytes } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
 
@@ -34,7 +34,7 @@ export class TermLog implements PriceLog {
   }
 
   append({ symbol, signatureType }: Asset, holding: Holding): void {
-    this.#term.append({ symbol, signatureType, bytes: holdingBytes(holding) });
+    this.#term.append({ symbol, signatureType, bytes: encodeHolding(holding) });
   }
 
   putInput({ symbol, signatureType }: Asset, publisherKey: Buffer, accepted: LatestInput): void {

@@ -1,9 +1,10 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import type { ShownFacts } from '../records/signed_line.js';
 import { WORD_BYTES } from '../wire/signatures.js';
 import { hasDerivedHash } from './derived_hash.js';
-import type { KeptEntry, PricedEntry, ShownFacts } from './kept_entry.js';
+import type { KeptEntry, PricedEntry } from './kept_entry.js';
 import { InputReader, InputWriter } from './kept_inputs.js';
 import { PackedReader, PackedWriter, type TextList } from './packed_bytes.js';
 import { PriceSteps } from './price_steps.js';

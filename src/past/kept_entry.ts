@@ -1,15 +1,6 @@
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-
-/** The facts that REST shows with an aggregate and that depend on the configuration and the version. */
-export interface ShownFacts {
-  /** The configuration's `service.name`. */
-  readonly serviceName: string;
-  readonly encodedAssetId: string;
-  /** `calculation_alg.version` and `calculation_alg.checksum`. */
-  readonly version: string;
-  readonly checksum: string;
-}
+import type { ShownFacts } from '../records/signed_line.js';
 
 /**
  * An entry in the past of an asset: an aggregate, the end of its price, or a gap. After a gap, which a failed disk or a long absence causes, the aggregate is

@@ -2,9 +2,10 @@ import type { AssetName } from '../model/asset_map.js';
 import type { Price } from '../model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import type { ShownFacts } from '../records/signed_line.js';
 import { AGGREGATION_TYPES, type AggregationType, WORD_BYTES } from '../wire/signatures.js';
 import { derivedAggregateHash } from './derived_hash.js';
-import type { PricedEntry, ShownFacts } from './kept_entry.js';
+import type { PricedEntry } from './kept_entry.js';
 
 /** The bits of an entry's first byte. */
 export const IS_END = 0x01;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /** The version of every record in the data folder. The service refuses a folder with another version. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 /**
  * The size of an envelope: crc32 (4 bytes, little-endian) and the version (4 bytes, little-endian). The size is a multiple

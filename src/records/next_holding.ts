@@ -2,19 +2,24 @@ import type { Asset } from '../model/asset.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { toDouble } from './candle_block.js';
-import type { Holding, MinuteCandle } from './second_record.js';
+import { type Holding, type MinuteCandle, pricedHolding } from './holding.js';
+import { type ShownFacts, writeAggregateLine } from './signed_line.js';
 
 /**
- * Returns the record of an aggregate.
+ * Returns the holding of an aggregate that was just signed, with its line.
  *
  * Time never goes back in a series. After a step back of the clock, an aggregate receives the time of the newest aggregate. It is then the
  * last aggregate of that second and the close of that minute. Closed candles never change.
  * @param newest the asset's holding before this aggregate
  */
-export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefined): Holding {
+export function holdingOf(
+  aggregate: SignedAggregate,
+  shown: ShownFacts,
+  newest: Holding | undefined,
+): Holding {
   const timeNs = notBefore(newest, aggregate.signedAtNs);
   const minute = runningMinute(newest, minuteOf(timeNs), toDouble(aggregate.price));
-  return { state: 'priced', timeNs, minute, aggregate };
+  return pricedHolding(writeAggregateLine(aggregate, shown), timeNs, minute, aggregate);
 }
 
 /** Returns the record for the end of a price; `undefined` when the asset has no price. */

@@ -17,6 +17,7 @@ import type { StreamLog } from '../node/stream_log.js';
 import type { PastWriter } from '../past/past_writer.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
+import { shownFacts } from './shown_facts.js';
 
 /** The parts of the process that a maker of prices needs. */
 export interface MakerParts extends Pick<AggregatorParts, 'clock' | 'counters' | 'pool'> {
@@ -74,7 +75,7 @@ export class LocalMaker {
       troubles: [...aggregateTroubles(clock, times), ...troubles],
       logger,
     });
-    const sink = new LogSink({ log, store, source });
+    const sink = new LogSink({ log, store, source, shown: shownFacts(config) });
     this.#sink = sink;
     this.aggregator = new Aggregator({
       catalogue,

@@ -1,14 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
-import { ALGORITHM_VERSION, algorithmChecksum } from '../crypto/algorithm_definition.js';
-import { encodedAssetId } from '../crypto/evm.js';
 import type { Asset } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
-import type { ShownFacts } from '../past/kept_entry.js';
 import { pastFolderOf } from '../past/past_folder.js';
 import type { PastOptions } from '../past/past_writer.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding } from '../records/holding.js';
 import type { Store } from '../store/store.js';
+import { shownFacts } from './shown_facts.js';
 
 /** Returns the options of the past from a configuration. A reload does not change these options. */
 export function pastOptions(
@@ -16,8 +14,7 @@ export function pastOptions(
   clock: Clock,
   logger: Pick<Logger, 'warn' | 'error'>,
 ): PastOptions {
-  const { service, storage } = config;
-  const known = new Map<string, ShownFacts>();
+  const { storage } = config;
   return {
     folder: pastFolderOf(storage.dir),
     proofsNs: storage.past.proofsNs,
@@ -25,20 +22,7 @@ export function pastOptions(
     hasRepeated: config.cluster !== undefined,
     clock,
     logger,
-    shown(symbol, algorithm) {
-      const key = `${algorithm} ${symbol}`;
-      let facts = known.get(key);
-      if (facts === undefined) {
-        facts = {
-          serviceName: service.name,
-          encodedAssetId: encodedAssetId(symbol, service.encodedAssetId),
-          version: ALGORITHM_VERSION,
-          checksum: algorithmChecksum(algorithm),
-        };
-        known.set(key, facts);
-      }
-      return facts;
-    },
+    shown: shownFacts(config),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { AssetName } from '../model/asset_map.js';
 import { DamagedRecord } from '../records/envelope.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding } from '../records/holding.js';
 import { type Commit, followHousekeeping } from './housekeeping.js';
 import { JournalTable } from './journal_table.js';
 import { openFolderToRead } from './lmdb/folder.js';

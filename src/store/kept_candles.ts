@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AssetName } from '../model/asset_map.js';
 import type { CandleValues } from '../records/candle_block.js';
-import type { MinuteCandle } from '../records/second_record.js';
+import type { MinuteCandle } from '../records/holding.js';
 import { CandleFiles } from './candle_files.js';
 import { CandleReader, type CandlesInMemory } from './candle_reader.js';
 import { candleFolderName } from './candle_rows.js';

@@ -2,10 +2,9 @@ import type { TimeNs } from '../model/time.js';
 import { type AcceptedInput, decodeAcceptedInput, encodeAcceptedInput } from '../records/accepted_input.js';
 import type { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
-import { decodeHolding, encodeHolding, type Holding } from '../records/second_record.js';
+import { decodeHolding, encodeHolding, type Holding } from '../records/holding.js';
 import type { Journal } from './journal.js';
 import { decodeMark, encodeMark } from './marks.js';
-import { symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
 /** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in the keys. */
@@ -33,7 +32,7 @@ export function openTables(journal: Pick<Journal, 'table'>): OpenTables {
   return {
     seconds: journal.table('seconds', {
       encode: encodeHolding,
-      decode: (payload, [, assetKey]) => decodeHolding(payload, symbolOf(String(assetKey))),
+      decode: decodeHolding,
     }),
     inputs: journal.table('inputs', {
       encode: encodeAcceptedInput,

@@ -1,6 +1,5 @@
 import type { AssetName } from '../model/asset_map.js';
-import type { SignedAggregate } from '../model/signed_price.js';
-import type { Holding } from '../records/second_record.js';
+import type { Holding, PricedHolding } from '../records/holding.js';
 import type { Resolution } from '../wire/rest_values.js';
 import { type CandleColumns, candleDays, readHistory } from './candle_history.js';
 import { sealedDays } from './housekeeping.js';
@@ -15,7 +14,7 @@ export interface StoreReader {
    * Returns the newest aggregate at the end of a UNIX second: the last aggregate with a signing time before the next second.
    * @throws DamagedRecord when a record on disk is damaged
    */
-  recent(asset: AssetName, second: number): SignedAggregate | undefined;
+  recent(asset: AssetName, second: number): PricedHolding | undefined;
   /**
    * Returns the candles that start in `fromS` <= t < `toS` (UNIX seconds).
    * @throws DamagedRecord when a record on disk is damaged
@@ -40,8 +39,9 @@ export function readSeries(seriesOf: (asset: AssetName) => AssetSeries, tables: 
       const series = seriesOf(asset);
       const inForce = secondInForce(series, second);
       if (inForce === undefined) return undefined;
-      if (inForce === series.seconds.at(-1)) return series.newest?.aggregate;
-      return tables.seconds.get([inForce, series.assetKey])?.aggregate;
+      const isNewest = inForce === series.seconds.at(-1);
+      const holding = isNewest ? series.newest : tables.seconds.get([inForce, series.assetKey]);
+      return holding?.state === 'priced' ? holding : undefined;
     },
     history: (asset, resolution, fromS, toS, candlesMax) =>
       readHistory(seriesOf(asset), tables, { resolution, fromS, toS, candlesMax }),

@@ -1,6 +1,6 @@
 import { NS_PER_SECOND } from '../model/time.js';
 import { CandleBlock } from '../records/candle_block.js';
-import type { Holding, MinuteCandle } from '../records/second_record.js';
+import type { Holding, MinuteCandle } from '../records/holding.js';
 import type { OpenTables } from './open_tables.js';
 
 export const MINUTES_PER_HOUR = 60;

@@ -1,8 +1,8 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { Clock } from '../model/time.js';
 import type { AcceptedInput } from '../records/accepted_input.js';
+import type { Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
-import type { Holding } from '../records/second_record.js';
 import { checkRecords, type RecordCheck } from './background_check.js';
 import { type Commit, cutoffsAt, runHousekeeping } from './housekeeping.js';
 import { InputSlots } from './input_slots.js';

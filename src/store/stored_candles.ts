@@ -1,6 +1,7 @@
 import type { AssetName } from '../model/asset_map.js';
 import { CandleBlock } from '../records/candle_block.js';
 import { decodeCandles, encodeCandles } from '../records/candle_record.js';
+import { type Holding, pricedHolding } from '../records/holding.js';
 import { minutesOf } from './candle_history.js';
 import { MINUTES_PER_QUARTER } from './housekeeping.js';
 import type { OpenTables } from './open_tables.js';
@@ -56,12 +57,12 @@ function closeRunning(series: AssetSeries, tables: OpenTables): void {
   const { newest } = series;
   if (newest?.minute === undefined) return;
   closeMinute(series, newest.minute, tables);
-  const { aggregate, state, timeNs } = newest;
-  series.newest =
-    state === 'priced'
-      ? { state, timeNs, minute: undefined, aggregate }
-      : { state, timeNs, minute: undefined };
-  tables.seconds.put([series.seconds.at(-1)!, series.assetKey], series.newest);
+  const closed: Holding =
+    newest.state === 'priced'
+      ? pricedHolding(newest.line, newest.timeNs, undefined)
+      : { ...newest, minute: undefined };
+  series.newest = closed;
+  tables.seconds.put([series.seconds.at(-1)!, series.assetKey], closed);
 }
 
 function addHour(series: AssetSeries, hour: number, given: CandleBlock, tables: OpenTables): void {

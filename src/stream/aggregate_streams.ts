@@ -1,5 +1,4 @@
 import type { Asset, SignatureType } from '../model/asset.js';
-import type { SignedAggregate } from '../model/signed_price.js';
 import { hasAtMost } from '../model/text.js';
 import type { Clock, TimeNs } from '../model/time.js';
 import { ORACLE_PRICES_TYPE } from '../wire/aggregates.js';
@@ -20,10 +19,8 @@ import { type StreamLimits, Subscriptions } from './subscriptions.js';
 export interface AggregateStreamsOptions {
   /** Returns the asset with this symbol and signature type in the current configuration. */
   readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
-  /** Returns the latest aggregate; `undefined` while the asset has no live price. */
-  readonly latest: (asset: Asset) => SignedAggregate | undefined;
-  /** Returns the aggregate in its REST form. Each text is made only once. */
-  readonly json: (aggregate: SignedAggregate) => string;
+  /** Returns the line of the latest aggregate, as REST shows it; `undefined` while the asset has no live price. */
+  readonly lineOf: (asset: Asset) => string | undefined;
   readonly clock: Clock;
   /**
    * Publishes a frame as for `/ws`, but with separate sequences. Connections that cannot take the frame are reported to {@link
@@ -243,11 +240,11 @@ export class AggregateStreams extends Subscriptions<
 
   /** @returns `undefined` when no asset has a live price */
   #frame(assets: readonly Asset[]): string | undefined {
-    const { latest, json, clock, counters } = this.#options;
+    const { lineOf, clock, counters } = this.#options;
     const entries: string[] = [];
     for (const asset of assets) {
-      const aggregate = latest(asset);
-      if (aggregate !== undefined) entries.push(`${JSON.stringify(asset.symbol)}:${json(aggregate)}`);
+      const line = lineOf(asset);
+      if (line !== undefined) entries.push(`${JSON.stringify(asset.symbol)}:${line}`);
     }
     if (entries.length === 0) return undefined;
     counters.framesMade++;

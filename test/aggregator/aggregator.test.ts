@@ -2,10 +2,8 @@ import { type Test, test } from 'tap';
 import { latestIn } from '../../scripts/load/store_records.js';
 import type { PublishOutcome } from '../../src/aggregator/publisher_session.js';
 import { verifyAggregate } from '../../src/client/index.js';
-import { encodedAssetId } from '../../src/crypto/evm.js';
 import type { SignatureVerdict } from '../../src/crypto/verdict.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
 import {
   AggregatorHarness,
@@ -39,10 +37,9 @@ test('a price goes the whole way: accepted, streamed, signed, and it verifies of
   t.equal(prices.latest(bitcoin), undefined, 'signed at the end of the turn');
   harness.endTurn();
   for (const asset of [bitcoin, starkBitcoin]) {
-    const aggregate = prices.latest(asset)!;
+    const { line, aggregate } = prices.latest(asset)!;
     t.equal(aggregate.trigger, 'delta');
-    const text = aggregateJson(aggregate, 'service', (symbol) => encodedAssetId(symbol, 'base64'));
-    for (const report of verifyAggregate(text, {
+    for (const report of verifyAggregate(line, {
       signers: 'unchecked',
       oracleId: SERVICE_ORACLE_ID,
     }))
@@ -106,16 +103,16 @@ test('the clock signs every period, a delta at once, and the trigger says which'
   const put = (price: bigint) => {
     atOnce(receive(aggregator, session, messageOf(first!, { BTCUSD: price }, clock.advance(1n))));
     harness.endTurn();
-    const { trigger, price: signed } = prices.latest(bitcoin)!;
+    const { trigger, price: signed } = prices.latest(bitcoin)!.aggregate;
     return `${trigger} ${signed}`;
   };
   t.equal(put(100_000n), 'delta 100000');
   t.equal(put(100_099n), 'delta 100000', 'less than 0.1 %');
   t.equal(harness.table.price(bitcoin.index), 100_099n, 'but streams have it');
   harness.advanceMs(490);
-  t.equal(prices.latest(bitcoin)!.trigger, 'delta');
+  t.equal(prices.latest(bitcoin)!.aggregate.trigger, 'delta');
   harness.advanceMs(10);
-  t.match(prices.latest(bitcoin), { trigger: 'clock', price: 100_099n });
+  t.match(prices.latest(bitcoin)?.aggregate, { trigger: 'clock', price: 100_099n });
   t.equal(put(100_199n), 'clock 100099', 'a thousandth of the last signed one is 100.099');
   t.equal(put(100_200n), 'delta 100200');
   const { aggregatesSigned } = harness.counters;
@@ -125,7 +122,7 @@ test('the clock signs every period, a delta at once, and the trigger says which'
     aggregatesSigned + 4,
     'signed anew every period, changed or not',
   );
-  const latest = prices.latest(bitcoin)!;
+  const latest = prices.latest(bitcoin)!.aggregate;
   t.ok(latest.timestampNs < latest.signedAtNs);
 });
 
@@ -157,8 +154,8 @@ test('too few publishers: no price, until there are enough, and none again when 
   t.equal(prices.latest(ether), undefined);
   harness.advanceMs(30_000);
   put(second, 20n);
-  t.equal(prices.latest(ether)!.price, 15n);
-  t.equal(prices.latest(ether)!.inputs.length, 2);
+  t.equal(prices.latest(ether)!.aggregate.price, 15n);
+  t.equal(prices.latest(ether)!.aggregate.inputs.length, 2);
   harness.advanceMs(30_000);
   t.equal(table.live[ether.index], 1, 'at max_age it still counts');
   harness.advanceMs(10);
@@ -169,7 +166,7 @@ test('too few publishers: no price, until there are enough, and none again when 
   harness.advanceMs(5_000);
   t.equal(prices.latest(ether), undefined, 'the clock signs nothing');
   put(first, 12n);
-  t.match(prices.latest(ether), { trigger: 'delta', price: 16n });
+  t.match(prices.latest(ether)?.aggregate, { trigger: 'delta', price: 16n });
 });
 
 for (const threads of [0, 1]) {
@@ -430,7 +427,7 @@ test('after a restart inputs that still count make prices again, and replays sta
   const message = messageOf(first!, { BTCUSD: 100n }, START_NS);
   atOnce(receive(before.aggregator, newSession(), message));
   before.endTurn();
-  const { signedAtNs } = before.prices.latest(bitcoin)!;
+  const { signedAtNs } = before.prices.latest(bitcoin)!.aggregate;
   await before.stop();
 
   const after = await AggregatorHarness.start(t, { assets, publishers, dir });
@@ -441,7 +438,7 @@ test('after a restart inputs that still count make prices again, and replays sta
   t.equal(again.rejected.get('BTCUSD'), REPLAY);
   after.endTurn();
   after.advanceMs(500);
-  t.ok(after.prices.latest(bitcoin)!.signedAtNs > signedAtNs);
+  t.ok(after.prices.latest(bitcoin)!.aggregate.signedAtNs > signedAtNs);
   await after.stop();
 });
 

@@ -2,8 +2,6 @@ import { test } from 'tap';
 import { latestIn } from '../../scripts/load/store_records.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import type { AggregateSigner } from '../../src/crypto/aggregate_signer.js';
-import { encodedAssetId } from '../../src/crypto/evm.js';
-import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
 import { AggregatorHarness, atOnce, messageOf, newSession, receive, testPublisher } from './harness.js';
 
@@ -51,12 +49,12 @@ test('while a batch is being signed the next gathers, and times of signatures on
   t.equal(prices.latest(bitcoin), undefined);
   await next();
   t.equal(waiting.length, 1, 'one batch for the two that gathered');
-  const { price, signedAtNs } = prices.latest(bitcoin)!;
+  const { price, signedAtNs } = prices.latest(bitcoin)!.aggregate;
   t.equal(price, 100n);
   await next();
   t.equal(waiting.length, 0);
-  t.equal(prices.latest(bitcoin)!.price, 300n);
-  t.ok(prices.latest(bitcoin)!.signedAtNs > signedAtNs, 'though the clock was stepped back');
+  t.equal(prices.latest(bitcoin)!.aggregate.price, 300n);
+  t.ok(prices.latest(bitcoin)!.aggregate.signedAtNs > signedAtNs, 'though the clock was stepped back');
 });
 
 test('a price that ends while its signature is made is not served', async (t) => {
@@ -113,7 +111,7 @@ test('a batch that cannot be signed is counted, and the next one is signed', asy
   t.same(harness.failures, [[1, 'no signer']]);
   harness.advanceMs(500);
   await next();
-  t.match(harness.prices.latest(bitcoin), { trigger: 'clock', price: 100n });
+  t.match(harness.prices.latest(bitcoin)?.aggregate, { trigger: 'clock', price: 100n });
 });
 
 test('an aggregate that the log cannot take is counted, and the others of its batch go on', async (t) => {
@@ -144,9 +142,7 @@ test('many are signed on another thread, each with its own signature', async (t)
   while (harness.counters.aggregatesSigned < many.length)
     await new Promise((resolve) => setImmediate(resolve));
   for (const asset of many.filter((_, i) => i % 8 === 0)) {
-    const text = aggregateJson(harness.prices.latest(asset)!, 'service', (symbol) =>
-      encodedAssetId(symbol, 'base64'),
-    );
-    t.match(verifyAggregate(text, { signers: 'unchecked' })[0], { verdict: 'recovered' });
+    const { line } = harness.prices.latest(asset)!;
+    t.match(verifyAggregate(line, { signers: 'unchecked' })[0], { verdict: 'recovered' });
   }
 });

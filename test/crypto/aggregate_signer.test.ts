@@ -3,7 +3,6 @@ import { test } from 'tap';
 import { type AggregateReport, verifyAggregate } from '../../src/client/index.js';
 import { createAggregateSigner, type ServiceKeys } from '../../src/crypto/aggregate_signer.js';
 import { algorithmDefinition } from '../../src/crypto/algorithm_definition.js';
-import { encodedAssetId } from '../../src/crypto/evm.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
@@ -11,7 +10,6 @@ import type { TimedKey } from '../../src/model/key_schedule.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate, UnsignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import {
   messageOf,
   SERVICE_KEYS,
@@ -20,6 +18,7 @@ import {
   testPublisher,
 } from '../aggregator/harness.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
+import { lineOf } from '../records/sample_line.js';
 
 const evmPublishers = [0, 1, 2].map((index) => testPublisher(index));
 const starkPublishers = [0, 1, 2].map((index) => testPublisher(index, 'stark'));
@@ -46,8 +45,7 @@ function unsigned(asset: Asset, price: bigint): UnsignedAggregate {
 }
 
 function reportOf(aggregate: SignedAggregate): AggregateReport {
-  const text = aggregateJson(aggregate, 'service', (symbol) => encodedAssetId(symbol, 'base64'));
-  return verifyAggregate(text, {
+  return verifyAggregate(lineOf(aggregate), {
     signers: [aggregate.publicKey],
     algorithmText: algorithmDefinition('median'),
     oracleId: SERVICE_ORACLE_ID,

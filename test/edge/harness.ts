@@ -31,6 +31,7 @@ import { createSharedAccess } from '../../src/server/access/shared_access.js';
 import { claimPort } from '../../src/server/uws/port_claim.js';
 import { openStore } from '../../src/store/store.js';
 import { noPast } from '../past/sample_past.js';
+import { sampleShown } from '../records/sample_line.js';
 import { SERVICE_KEYS, type Sections, testConfig } from '../service/harness.js';
 import { sampleAggregate, YEARS_MS } from '../store/sample.js';
 import {
@@ -102,7 +103,12 @@ export async function startEdges(
   };
   let edges: EdgeSet | undefined;
   const source = new FeedSource(1);
-  const sink = new LogSink({ log: new LocalLog({ store, past: noPast(), source }), store, source });
+  const sink = new LogSink({
+    log: new LocalLog({ store, past: noPast(), source }),
+    store,
+    source,
+    shown: sampleShown(),
+  });
   const due = new Int32Array(new SharedArrayBuffer(12));
   const channel = new BroadcastChannel(`faults ${randomUUID()}`);
   const faults: FaultChannel = { channel: channel.name, due };

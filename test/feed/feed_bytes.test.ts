@@ -7,8 +7,9 @@ import { bytesFeed, fedAsset, readFeedMessage } from '../../src/feed/feed_bytes.
 import type { AssetName } from '../../src/model/asset_map.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import type { Holding } from '../../src/records/second_record.js';
-import { sampleAggregate, sampleAsset, samplePublisher } from '../store/sample.js';
+import type { Holding } from '../../src/records/holding.js';
+import { sampleHolding } from '../records/sample_line.js';
+import { atSecond, START_S, sampleAggregate, sampleAsset, samplePublisher } from '../store/sample.js';
 import { cases } from '../tier.js';
 
 const EPOCH = 7;
@@ -25,11 +26,11 @@ const symbol = fc.oneof(
 );
 const signatureType = fc.constantFrom('evm', 'stark');
 const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }) as fc.Arbitrary<Price>;
-const timeNs = fc.bigInt({ min: 0n, max: 2n ** 62n }) as fc.Arbitrary<TimeNs>;
+const timeNs = fc.bigInt({ min: 1_000n, max: 2n ** 62n }) as fc.Arbitrary<TimeNs>;
 /** The option for objects with the usual prototype, because the code makes such objects. */
 const PLAIN = { noNullPrototype: true } as const;
-/** Doubles without negative zero, because records have none. Adding 0 removes the sign. */
-const double = fc.double({ noNaN: true }).map((value) => value + 0);
+/** Finite doubles without negative zero, because records have only such. Adding 0 removes the sign. */
+const double = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const minute = fc.option(
   fc.record(
     {
@@ -52,7 +53,7 @@ function priced(
   { timeNs, minute, price, publishers }: Inside,
 ): Holding {
   const asset = sampleAsset(0, name as Parameters<typeof sampleAsset>[1]);
-  return { state: 'priced', timeNs, minute, aggregate: sampleAggregate(asset, publishers, price, timeNs) };
+  return sampleHolding(sampleAggregate(asset, publishers, price, timeNs), minute);
 }
 
 const name = fc.record({ symbol, signatureType }, PLAIN);
@@ -142,8 +143,8 @@ test('what is kept of a message outlives it', async (t) => {
   const [writer, reader] = [new RingWriter(memory), new RingReader(memory)];
   const written = bytesFeed((kind, sequence, content) => writer.write(kind, sequence, content));
   for (let i = 1; i <= 2; i++) {
-    const aggregate = sampleAggregate(asset, [samplePublisher(0)], BigInt(i) as Price, BigInt(i) as TimeNs);
-    const holding: Holding = { state: 'priced', timeNs: BigInt(i) as TimeNs, minute: undefined, aggregate };
+    const aggregate = sampleAggregate(asset, [samplePublisher(0)], BigInt(i) as Price, atSecond(START_S));
+    const holding = sampleHolding(aggregate);
     written.recorded({ epoch: EPOCH, sequence: i, asset, holding });
     const keeping = { ...feed, recorded: (message: Recorded) => kept.push(message.holding) };
     readFeedMessage(reader.read(), EPOCH, keeping, CATALOGUE);

@@ -4,6 +4,7 @@ import { FeedSource } from '../../src/feed/feed_source.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
+import { sampleHolding } from '../records/sample_line.js';
 import { sampleAggregate } from '../store/sample.js';
 
 test('an aggregate that is too old is withdrawn, and a newer one is not even read', async (t) => {
@@ -23,8 +24,7 @@ test('an aggregate that is too old is withdrawn, and a newer one is not even rea
   for (const [i, timeNs] of [old, young].entries()) {
     const asset = assets[i]!;
     const aggregate = sampleAggregate(asset, [publisher], 1n as never, timeNs);
-    const holding = { state: 'priced' as const, timeNs, minute: undefined, aggregate };
-    source.recorded({ asset, holding });
+    source.recorded({ asset, holding: sampleHolding(aggregate) });
   }
   const read: string[] = [];
   source.withdraw('all', old, ({ symbol }) => {

@@ -52,7 +52,7 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
       eventually(() => !store.health().ok, { what: `report of ${what}`, withinMs: REPORTED_MS_MAX });
     for (const asset of options.assets)
       for (let s = 0; s < SECONDS; s++) {
-        const price = readable(() => store.recent(asset, START_S + s)?.price);
+        const price = readable(() => store.recent(asset, START_S + s)?.aggregate.price);
         if (price === units(s + 1)) continue;
         // If a record is lost, the read finds the record before it, which was also signed.
         const what = `second ${s} of ${asset.symbol}: ${price}`;

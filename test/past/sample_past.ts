@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { algorithmChecksum } from '../../src/crypto/algorithm_definition.js';
 import { evmAggregateHash, evmPriceHash } from '../../src/crypto/evm.js';
+import type { AggregationType } from '../../src/model/asset.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import { toHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';
@@ -9,8 +10,9 @@ import type { TimeNs } from '../../src/model/time.js';
 import type { KeptEntry } from '../../src/past/kept_entry.js';
 import { PastReader } from '../../src/past/past_reader.js';
 import { type PastOptions, PastWriter } from '../../src/past/past_writer.js';
-import type { Holding } from '../../src/records/second_record.js';
-import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
+import type { Holding } from '../../src/records/holding.js';
+import { pricedHolding } from '../../src/records/holding.js';
+import { type ShownFacts, writeAggregateLine } from '../../src/records/signed_line.js';
 import { FakeClock } from '../clock/fake_clock.js';
 
 const ADDRESS = '0xC4a02e7D370402F4aFC36032076B05e74FF81786';
@@ -103,7 +105,7 @@ export function* aggregatesOf(
 }
 
 export function holdingOfAggregate(aggregate: SignedAggregate): Holding {
-  return { state: 'priced', timeNs: aggregate.signedAtNs, minute: undefined, aggregate };
+  return pricedHolding(textOf(aggregate), aggregate.signedAtNs, undefined, aggregate);
 }
 
 export function pastOptionsOf(folder: string, over: Partial<PastOptions> = {}): PastOptions {
@@ -112,12 +114,7 @@ export function pastOptionsOf(folder: string, over: Partial<PastOptions> = {}): 
     proofsNs: 7n * DAY_NS,
     signaturesNs: 90n * DAY_NS,
     clock: new FakeClock(HOUR_START_NS),
-    shown: (symbol, algorithm) => ({
-      serviceName: 'tickseal',
-      encodedAssetId: `encoded ${symbol}`,
-      version: 'v1',
-      checksum: algorithmChecksum(algorithm),
-    }),
+    shown: shownOf,
     ...over,
   };
 }
@@ -153,9 +150,19 @@ export async function entriesOf(
   }
 }
 
-/** Returns an aggregate as REST shows it. */
+/** Returns the facts that aggregates show. */
+function shownOf(symbol: string, algorithm: AggregationType): ShownFacts {
+  return {
+    serviceName: 'tickseal',
+    encodedAssetId: `encoded ${symbol}`,
+    version: 'v1',
+    checksum: algorithmChecksum(algorithm),
+  };
+}
+
+/** Returns the line of an aggregate. */
 export function textOf(aggregate: SignedAggregate): string {
-  return aggregateJson(aggregate, 'tickseal', (symbol) => `encoded ${symbol}`);
+  return writeAggregateLine(aggregate, shownOf(aggregate.symbol, aggregate.algorithm));
 }
 
 /** Returns the aggregates of entries as REST shows them. */

@@ -10,7 +10,7 @@ import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import type { KeptEntry, PricedEntry } from '../../src/past/kept_entry.js';
-import { shownAggregateJson } from '../../src/server/routes/aggregate_json.js';
+import { writeAggregateLine } from '../../src/records/signed_line.js';
 import { SERVICE_KEYS } from '../service/harness.js';
 
 export const SERVICE_ORACLE_ID = 'servc';
@@ -101,6 +101,6 @@ export function shownOf(symbol: string, algorithm: SignedAggregate['algorithm'])
 /** Returns an entry as REST shows it. */
 export function shownText(entry: KeptEntry): string {
   return entry.kind === 'priced'
-    ? shownAggregateJson(entry.aggregate, entry.shown, entry.hasInputs)
+    ? writeAggregateLine(entry.aggregate, entry.shown, entry.hasInputs)
     : entry.kind;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { pastFolderOf } from '../../src/past/past_folder.js';
-import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
+import { writeAggregateLine } from '../../src/records/signed_line.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { entriesOf } from '../past/sample_past.js';
 import { get, publisherSigner, startTestService } from './harness.js';
@@ -98,8 +98,7 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
     const entries = await entriesOf(folder, { symbol, signatureType: type });
     const texts = entries.flatMap((entry) => {
       if (entry.kind !== 'priced') return [];
-      const { aggregate, shown: facts } = entry;
-      return [`{"${symbol}":${aggregateJson(aggregate, facts.serviceName, () => facts.encodedAssetId)}}`];
+      return [`{"${symbol}":${writeAggregateLine(entry.aggregate, entry.shown)}}`];
     });
     const missing = shown[symbol]!.filter(
       (text) => !texts.includes(text.replace(/^\{"data":(.*)\}$/s, '$1')),

@@ -147,8 +147,12 @@ test('after the clock is set back, the time of a series stands still and closed 
     l: [10, 20],
     c: [10, 30],
   });
-  t.equal(store.recent(asset, START_S + 5)?.price, units(10), 'what was in force before stays');
-  t.equal(store.recent(asset, START_S + 130)?.price, units(99), 'the last one signed before the next second');
+  t.equal(store.recent(asset, START_S + 5)?.aggregate.price, units(10), 'what was in force before stays');
+  t.equal(
+    store.recent(asset, START_S + 130)?.aggregate.price,
+    units(99),
+    'the last one signed before the next second',
+  );
   t.equal(latestIn(store, asset)?.price, units(30));
   await store.close();
 });

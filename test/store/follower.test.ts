@@ -5,7 +5,7 @@ import { appendTo, endIn } from '../../scripts/load/store_records.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { Price } from '../../src/model/price.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import { type Holding, holdingBytes, openHolding } from '../../src/records/second_record.js';
+import { decodeHolding, encodeHolding, type Holding } from '../../src/records/holding.js';
 import { type Follower, NotLoaded, openFollower } from '../../src/store/follower.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
@@ -73,8 +73,8 @@ class Pair {
 
   #tellHolding(asset: AssetName, holding: Holding | undefined): void {
     if (holding === undefined) return;
-    const bytes = holdingBytes(holding);
-    this.#tell((follower) => follower.recorded(asset, openHolding(bytes, asset.symbol)));
+    const bytes = encodeHolding(holding);
+    this.#tell((follower) => follower.recorded(asset, decodeHolding(bytes)));
   }
 
   price(asset: (typeof ASSETS)[number], price: bigint): void {
@@ -118,10 +118,9 @@ class Pair {
       const name = `${message}: ${asset.symbol} ${asset.signatureType}`;
       for (let second = nowS - RECENT_WINDOW_S; second <= nowS; second++) {
         const [own, other] = [this.store.recent(asset, second), this.follower.recent(asset, second)];
-        assert.equal(other?.signedAtNs, own?.signedAtNs, `${name}: second ${second}`);
-        assert.equal(other?.price, own?.price, `${name}: second ${second}`);
+        assert.equal(other?.line, own?.line, `${name}: second ${second}`);
       }
-      this.#same(`${name}: recent`, (reader) => reader.recent(asset, nowS));
+      this.#same(`${name}: recent`, (reader) => reader.recent(asset, nowS)?.line);
       for (const resolution of RESOLUTIONS)
         this.#same(`${name}: ${resolution}`, (reader) =>
           reader.history(asset, resolution, nowS - 30 * DAY_S, nowS + 1, CANDLES_MAX),

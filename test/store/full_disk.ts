@@ -43,7 +43,7 @@ match(
 // Streaming continues from memory, but an acknowledgement is refused immediately.
 for (let i = 0; i < 100; i++) appendNext();
 equal(latestIn(store, asset)?.price, units(count));
-equal(store.recent(asset, START_S + 150)?.price, units(151));
+equal(store.recent(asset, START_S + 150)?.aggregate.price, units(151));
 await rejects(store.durable(), /cannot be written/);
 
 // During a long failure, memory keeps seconds up to its limit, then a gap, and always the newest second.
@@ -66,13 +66,13 @@ await store.close();
 store = await openStore(options);
 equal(latestIn(store, asset)?.price, units(count));
 let answered = 0;
-while (store.recent(asset, START_S + answered) !== undefined) {
-  equal(store.recent(asset, START_S + answered)?.price, units(answered + 1));
+while (store.recent(asset, START_S + answered)?.aggregate !== undefined) {
+  equal(store.recent(asset, START_S + answered)?.aggregate.price, units(answered + 1));
   answered++;
 }
 ok(answered > gapTestStart && answered < count - 1, `${answered} seconds kept of ${count}`);
-for (let n = answered; n < count - 1; n++) equal(store.recent(asset, START_S + n), undefined);
-equal(store.recent(asset, START_S + count)?.price, units(count));
+for (let n = answered; n < count - 1; n++) equal(store.recent(asset, START_S + n)?.aggregate, undefined);
+equal(store.recent(asset, START_S + count)?.aggregate.price, units(count));
 const minutes = store.history(asset, '1', 0, START_S + count, 1_000);
 ok(minutes !== 'too many');
 equal(minutes.t.length, Math.ceil(count / 60), 'no candle is lost');

@@ -37,7 +37,7 @@ test('a store that was handed over writes no more, is read on, and hears when th
   appendTo(next, aggregate(3));
   appendTo(next, aggregate(4));
   await next.durable();
-  t.same(old.recent(asset, START_S + 1), aggregate(1));
+  t.same(old.recent(asset, START_S + 1)?.aggregate, aggregate(1));
   await t.rejects(openStore(options), /in use/);
 
   events.push('serves');
@@ -49,7 +49,7 @@ test('a store that was handed over writes no more, is read on, and hears when th
 
   const later = await openStore(options);
   t.same(
-    later.recent(asset, START_S + 2),
+    later.recent(asset, START_S + 2)?.aggregate,
     aggregate(1),
     'what was recorded after the hand-over is on no disk',
   );

@@ -48,7 +48,7 @@ test('a start leaves old records in place', async (t) => {
     const store = await openStore({ ...storeOptions(dir, { clock }), laterMs });
     appendTo(store, sampleAggregate(asset, [], units(second + 1), atSecond(START_S + second)));
     await store.durable();
-    const price = store.recent(asset, START_S)?.price;
+    const price = store.recent(asset, START_S)?.aggregate.price;
     await store.close();
     return price;
   };

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import type { AssetName } from '../../src/model/asset_map.js';
-import type { MinuteCandle } from '../../src/records/second_record.js';
+import type { MinuteCandle } from '../../src/records/holding.js';
 import { CandleFiles } from '../../src/store/candle_files.js';
 import type { CandleColumns } from '../../src/store/candle_history.js';
 import { monthOfDay, ROW_BYTES, rowPosition } from '../../src/store/candle_rows.js';

@@ -113,7 +113,7 @@ async function verify(dir: string): Promise<number> {
     let inForce = count - 1;
     while (inForce >= 0 && tickS(inForce) > lastS - ago) inForce--;
     const expected = inForce < 0 ? undefined : tick(inForce, options);
-    deepStrictEqual(store.recent(asset, lastS - ago), expected, `${ago} s ago`);
+    deepStrictEqual(store.recent(asset, lastS - ago)?.aggregate, expected, `${ago} s ago`);
   }
   for (const resolution of ['1', '60', 'D', 'M'] as const)
     deepStrictEqual(

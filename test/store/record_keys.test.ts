@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { appendTo, endIn, latestIn } from '../../scripts/load/store_records.js';
+import { appendTo, endIn, latestIn, SHOWN } from '../../scripts/load/store_records.js';
 import type { Asset, SignatureType } from '../../src/model/asset.js';
 import { holdingOf } from '../../src/records/next_holding.js';
 import { Journal } from '../../src/store/journal.js';
@@ -60,7 +60,7 @@ async function writeOldFolder(dir: string, aggregates: readonly ReturnType<typeo
   for (const aggregate of aggregates) {
     for (const input of aggregate.inputs)
       tables.inputs.put(['BTCUSD', input.wire.publisherKey.slice(2)], { input, seen: seenOf(input) });
-    recordHolding(series, holdingOf(aggregate, series.newest), tables);
+    recordHolding(series, holdingOf(aggregate, SHOWN, series.newest), tables);
   }
   await journal.close();
   await folder.close(true);
@@ -76,8 +76,8 @@ test('both types of a symbol have records of their own', async (t) => {
   for (const state of ['before', 'after'] as const) {
     t.equal(latestIn(store, evm), undefined, `${state} the restart`);
     t.same(latestIn(store, stark), last[1]);
-    t.same(store.recent(evm, START_S + 60), last[0]);
-    t.equal(store.recent(stark, START_S + 1)?.price, units(2));
+    t.same(store.recent(evm, START_S + 60)?.aggregate, last[0]);
+    t.equal(store.recent(stark, START_S + 1)?.aggregate.price, units(2));
     t.same(candlesOf(store, evm), [1, 3]);
     t.same(candlesOf(store, stark), [2, 4]);
     if (state === 'after') break;

@@ -40,7 +40,7 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   putInputs(store, evmAggregate);
   putInputs(store, starkAggregate);
   t.equal(latestIn(store, stark), starkAggregate, 'read before it is written');
-  t.equal(store.recent(stark, START_S), starkAggregate);
+  t.equal(store.recent(stark, START_S)?.aggregate, starkAggregate);
   await store.durable();
   t.same(store.health(), { ok: true });
   await store.close();
@@ -48,7 +48,7 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   const again = await openStore(options);
   t.strictSame(latestIn(again, assets[0]!), evmAggregate);
   t.strictSame(latestIn(again, stark), starkAggregate);
-  t.strictSame(again.recent(stark, START_S), starkAggregate);
+  t.strictSame(again.recent(stark, START_S)?.aggregate, starkAggregate);
   const stored = [...again.inputs()];
   t.strictSame(sortedByKey(stored.map(({ input }) => input)), sortedByKey(inputs));
   for (const { input, seen } of stored) t.strictSame(seen, seenOf(input));
@@ -69,16 +69,16 @@ test('recent returns the aggregate in force at the end of a second', async (t) =
   appendTo(store, back);
 
   for (const state of ['waiting', 'on disk', 'after a restart']) {
-    t.equal(store.recent(asset, START_S - 1), undefined, `${state}: before the first`);
-    t.strictSame(store.recent(asset, START_S), second, `${state}: the last one of the second`);
-    t.strictSame(store.recent(asset, START_S + 2), second, `${state}: still in force`);
-    t.strictSame(store.recent(asset, START_S + 3), third, `${state}: the next one`);
-    t.strictSame(store.recent(asset, START_S + 9), third, `${state}: until the price ends`);
-    t.equal(store.recent(asset, START_S + 10), undefined, `${state}: a dead price is not served`);
-    t.equal(store.recent(asset, START_S + 19), undefined, `${state}: nor while it stays dead`);
-    t.strictSame(store.recent(asset, START_S + 20), back, `${state}: it comes back`);
+    t.equal(store.recent(asset, START_S - 1)?.aggregate, undefined, `${state}: before the first`);
+    t.strictSame(store.recent(asset, START_S)?.aggregate, second, `${state}: the last one of the second`);
+    t.strictSame(store.recent(asset, START_S + 2)?.aggregate, second, `${state}: still in force`);
+    t.strictSame(store.recent(asset, START_S + 3)?.aggregate, third, `${state}: the next one`);
+    t.strictSame(store.recent(asset, START_S + 9)?.aggregate, third, `${state}: until the price ends`);
+    t.equal(store.recent(asset, START_S + 10)?.aggregate, undefined, `${state}: a dead price is not served`);
+    t.equal(store.recent(asset, START_S + 19)?.aggregate, undefined, `${state}: nor while it stays dead`);
+    t.strictSame(store.recent(asset, START_S + 20)?.aggregate, back, `${state}: it comes back`);
     t.strictSame(latestIn(store, asset), back);
-    t.equal(store.recent(other, START_S), undefined);
+    t.equal(store.recent(other, START_S)?.aggregate, undefined);
     if (state === 'waiting') await store.durable();
     if (state === 'on disk') {
       await store.close();
@@ -97,7 +97,7 @@ test('a price that ended stays ended after a restart', async (t) => {
   await store.close();
   const again = await openStore(options);
   t.equal(latestIn(again, asset), undefined);
-  t.equal(again.recent(asset, START_S), undefined);
+  t.equal(again.recent(asset, START_S)?.aggregate, undefined);
   t.same(again.history(asset, '1', 0, START_S + 60, 10), {
     t: [START_S],
     o: [1],
@@ -120,13 +120,13 @@ test('records older than the window go, the one in force at its start stays', as
     await store.durable();
   }
   const nowS = START_S + 1_990;
-  t.equal(store.recent(slow, nowS)?.price, units(9), 'signed long ago and still in force');
-  t.equal(store.recent(fast, nowS - 605)?.price, units(nowS - START_S - 610 + 1));
-  t.equal(store.recent(fast, START_S), undefined, 'gone');
+  t.equal(store.recent(slow, nowS)?.aggregate.price, units(9), 'signed long ago and still in force');
+  t.equal(store.recent(fast, nowS - 605)?.aggregate.price, units(nowS - START_S - 610 + 1));
+  t.equal(store.recent(fast, START_S)?.aggregate, undefined, 'gone');
   await store.close();
   const again = await openStore(options);
-  t.equal(again.recent(slow, nowS)?.price, units(9));
-  t.equal(again.recent(fast, nowS - 600)?.price, units(nowS - START_S - 600 + 1));
+  t.equal(again.recent(slow, nowS)?.aggregate.price, units(9));
+  t.equal(again.recent(fast, nowS - 600)?.aggregate.price, units(nowS - START_S - 600 + 1));
   await again.close();
 });
 

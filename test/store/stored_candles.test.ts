@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { appendTo } from '../../scripts/load/store_records.js';
 import type { Asset } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
-import type { Holding } from '../../src/records/second_record.js';
+import type { Holding } from '../../src/records/holding.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';

@@ -1,5 +1,4 @@
 import type { Asset, AssetIndex, SignatureType } from '../../src/model/asset.js';
-import type { SignedAggregate } from '../../src/model/signed_price.js';
 import { AggregateSession } from '../../src/stream/aggregate_group.js';
 import { AggregateStreams } from '../../src/stream/aggregate_streams.js';
 import type { ReaderBudgets } from '../../src/stream/reader_session.js';
@@ -27,8 +26,8 @@ export class AggregateHarness {
   readonly clients = new Set<AggregateClient>();
   /** The number of frames that were published on topics, even without members. */
   published = 0;
-  /** The number of times that an aggregate was written as text. */
-  written = 0;
+  /** The number of lines that went into frames. */
+  read = 0;
   assets: readonly Asset[];
   readonly #latest = new Map<string, NumberedAggregate>();
   readonly #deferred: (() => void)[] = [];
@@ -40,10 +39,11 @@ export class AggregateHarness {
     this.streams = new AggregateStreams({
       findAsset: (symbol, type) =>
         this.assets.find((asset) => asset.symbol === symbol && asset.signatureType === type),
-      latest: (asset) => this.#latest.get(keyOf(asset)) as unknown as SignedAggregate | undefined,
-      json: (aggregate) => {
-        this.written++;
-        return String((aggregate as unknown as NumberedAggregate).number);
+      lineOf: (asset) => {
+        const latest = this.#latest.get(keyOf(asset));
+        if (latest === undefined) return undefined;
+        this.read++;
+        return String(latest.number);
       },
       clock: this.clock,
       publish: (topic, frame, sequence) => this.#publish(topic, Buffer.from(frame).toString(), sequence),

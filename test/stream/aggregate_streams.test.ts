@@ -39,7 +39,7 @@ test('what is signed in one turn is one frame of a group, written and published 
   t.equal(harness.published, 1);
   t.equal(harness.streams.groupCount, 1);
   for (const client of clients) t.same(client.takePrices(), [[newest, numbers[1]]]);
-  t.equal(harness.written, 2);
+  t.equal(harness.read, 2);
   t.equal(harness.counters.framesMade, 1);
 });
 

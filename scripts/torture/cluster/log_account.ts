@@ -5,7 +5,7 @@ import { openBus } from '../../../src/cluster/open_bus.js';
 import { toHex } from '../../../src/model/hex.js';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { decodeAcceptedInput } from '../../../src/records/accepted_input.js';
-import { openHolding } from '../../../src/records/second_record.js';
+import { decodeHolding } from '../../../src/records/holding.js';
 import type { NatsServers } from '../../load/nats_servers.js';
 import { eventually } from '../../load/wait.js';
 
@@ -82,7 +82,7 @@ export class LogAccount {
         this.inputs.add(`${name} ${BigInt(second) * NS_PER_SECOND + BigInt(nanos)}`);
       return;
     }
-    const { aggregate } = openHolding(bytes, symbol);
+    const { aggregate } = decodeHolding(bytes);
     if (aggregate === undefined) return;
     this.aggregates++;
     const { signedAtNs, msgHash } = aggregate;

@@ -6,7 +6,7 @@ import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable, PublicLogEntry }
 import { exactNumber, readable, UnreadableMessage } from '../unreadable.js';
 
 /** The version of all records and messages between nodes. A node that finds a greater version in the log stops. */
-export const WIRE_VERSION = 3;
+export const WIRE_VERSION = 4;
 
 /** The size at which a record takes no more entries. A larger record is not faster to write, and delays all later records. */
 export const BATCH_BYTES_MAX = 256 * 1024;
@@ -39,7 +39,7 @@ export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
   readonly publicLog?: PublicLogKind | undefined;
   /**
-   * The encoding of a holding by `records/second_record.ts`, or the encoding of an input by `records/accepted_input.ts`, or the bytes of
+   * The encoding of a holding by `records/holding.ts`, or the encoding of an input by `records/accepted_input.ts`, or the bytes of
    * a {@link PublicLogKind}.
    */
   readonly bytes: Uint8Array;

@@ -44,6 +44,13 @@ interface ReadLine extends Omit<VerifiedLine, 'inputs'> {
 /** The largest number of remembered inputs. Each input takes about a kilobyte. */
 const INPUTS_MAX = 4_096;
 const WORD_BYTES = 32;
+/** The values 27 and 0 mean an even y, and 28 and 1 an odd y. */
+const RECOVERY_OF_V: ReadonlyMap<string, 0 | 1> = new Map([
+  ['0x1b', 0],
+  ['0x1c', 1],
+  ['0x0', 0],
+  ['0x1', 1],
+]);
 
 /**
  * Verifies EVM aggregates of the past, many at a time. Many aggregates may share an input, but the verifier checks each input once.
@@ -74,7 +81,7 @@ export class LineVerifier {
   /** Reads a line and checks the line's hashes. Adds the inputs whose signatures are not known to `unknown`. */
   #read(line: string, unknown: KnownInput[]): ReadLine | undefined {
     const texts = readAggregateLine(line);
-    if (texts === undefined) return undefined;
+    if (texts?.signatureType !== 'evm') return undefined;
     const price = parsePrice(texts.price);
     const timestampNs = parseTimeNs(texts.timestamp);
     const signedAtNs = parseTimeNs(texts.signedAt);
@@ -82,15 +89,18 @@ export class LineVerifier {
     const root = parseHex(texts.merkleRoot, WORD_BYTES)!;
     let inputs: KnownInput[] | undefined;
     if (texts.inputs !== undefined) {
+      const all = inputTexts(texts.inputs);
+      if (all === undefined || all.length === 0) return undefined;
       inputs = [];
-      for (const text of inputTexts(texts.inputs)) {
+      for (const text of all) {
         const input = this.#inputOf(text, unknown);
         if (input === undefined) return undefined;
         inputs.push(input);
       }
       if (!merkleRoot(inputs.map(({ msgHash }) => msgHash)).equals(root)) return undefined;
     }
-    const address = parseHex(texts.publicKey, EVM_ADDRESS_BYTES)!;
+    const address = parseHex(texts.publicKey, EVM_ADDRESS_BYTES);
+    if (address === undefined) return undefined;
     const checksum = Buffer.from(texts.checksum, 'hex');
     const { symbol } = texts;
     const msgHash = evmAggregateHash({ address, symbol, signedAtNs, price, merkleRoot: root, checksum });
@@ -102,11 +112,12 @@ export class LineVerifier {
     const known = this.#inputs.get(text);
     if (known !== undefined) return known;
     const texts = readInputLine(text);
-    if (texts === undefined) return undefined;
+    if (texts?.signatureType !== 'evm') return undefined;
     const price = parsePrice(texts.price);
     const timestampNs = parseTimeNs(texts.timestamp);
     if (price === undefined || timestampNs === undefined) return undefined;
-    const address = parseHex(texts.publisherKey, EVM_ADDRESS_BYTES)!;
+    const address = parseHex(texts.publisherKey, EVM_ADDRESS_BYTES);
+    if (address === undefined) return undefined;
     const { externalAssetId } = texts;
     const msgHash = evmPriceHash(address, externalAssetId, timestampNs, price);
     const job = jobOf(msgHash, address, texts);
@@ -128,18 +139,18 @@ export class LineVerifier {
   }
 }
 
-/** Returns the job for a signature; `undefined` when the declared hash differs from the recomputed hash. */
+/** Returns the job for a signature; `undefined` for an unusual `v`, and when the declared hash differs from the recomputed hash. */
 function jobOf(
   msgHash: Buffer,
   address: Uint8Array,
-  texts: { readonly r: string; readonly s: string; readonly v: string; readonly msgHash: string },
+  texts: { readonly r: string; readonly s: string; readonly v: string | undefined; readonly msgHash: string },
 ): EvmVerifyJob | undefined {
-  if (parseHex(texts.msgHash, WORD_BYTES)?.equals(msgHash) !== true) return undefined;
+  const recovery = RECOVERY_OF_V.get(texts.v?.toLowerCase() ?? '');
+  if (recovery === undefined || parseHex(texts.msgHash, WORD_BYTES)?.equals(msgHash) !== true)
+    return undefined;
   const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
   parseHexInto(texts.r, signature, 0, WORD_BYTES);
   parseHexInto(texts.s, signature, WORD_BYTES, WORD_BYTES);
-  // The values 27 and 0 mean an even y, and 28 and 1 an odd y.
-  const recovery = texts.v === '0x0' || texts.v.toLowerCase() === '0x1b' ? 0 : 1;
   return { msgHash, signature, recovery, address };
 }
 

@@ -4,6 +4,7 @@ import { NS_PER_SECOND } from '../../model/time.js';
 import type { PricedEntry } from '../../past/kept_entry.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { DamagedRecord } from '../../records/envelope.js';
+import { writeAggregateLine } from '../../records/signed_line.js';
 import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {
@@ -19,15 +20,14 @@ import {
 } from '../rest/route.js';
 import type { keptSignedPrice } from '../schemas/past_schemas.js';
 import { assetId } from '../schemas/value_schemas.js';
-import { shownAggregateJson, withQuality } from './aggregate_json.js';
 import { notGiven, type OlderPrices } from './older_prices.js';
 import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
+import { withQuality } from './with_quality.js';
 
 export interface InstantRouteOptions extends PastAccessOptions {
   readonly findAsset: FindAsset;
   readonly past: Pick<PastReader, 'inForce' | 'reaches' | 'keptFrom'>;
-  readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
   /** The other nodes of the cluster; absent without a cluster. */
   readonly older?: OlderPrices | undefined;
@@ -86,11 +86,11 @@ export function instantRoutes(
 const IN_FORCE_NS_MAX = 86_400n * NS_PER_SECOND;
 
 /**
- * The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. `no entry` means that
+ * The state of an asset at an instant: the line of its aggregate, `nothing`, or a reason why the state is unknown. `no entry` means that
  * the asset had no price, or that its price is older than the past of this node. `missed` means that this node never received the aggregate.
  */
 type Instant =
-  | { readonly text: string; readonly aggregate: SignedAggregate }
+  | { readonly line: string; readonly aggregate: SignedAggregate }
   | 'nothing'
   | 'no entry'
   | 'damaged'
@@ -186,8 +186,7 @@ class InstantReader {
   #inMemory({ names: [name], isListed }: WantedName, atNs: bigint): Instant | undefined {
     const newest = isListed ? this.#options.newest(name!) : undefined;
     if (newest === undefined || newest.timeNs > atNs || newest.state === 'gap') return undefined;
-    const { aggregate } = newest;
-    return aggregate === undefined ? 'nothing' : { text: this.#options.aggregateJson(aggregate), aggregate };
+    return newest.state === 'priced' ? newest : 'nothing';
   }
 
   async #readiness({ names, isListed }: WantedName, atNs: bigint): Promise<Instant | undefined> {
@@ -251,7 +250,7 @@ class InstantReader {
 }
 
 function instantOf({ aggregate, shown, hasInputs }: PricedEntry): Instant {
-  return { text: shownAggregateJson(aggregate, shown, hasInputs), aggregate };
+  return { line: writeAggregateLine(aggregate, shown, hasInputs), aggregate };
 }
 
 /** Returns the error for assets that are not configured and had no price at the instant. */
@@ -273,7 +272,7 @@ function dataOf(
   for (const one of wanted) {
     const state = found.get(one)!;
     if (typeof state !== 'object') continue;
-    const text = isRated ? withQuality(state.text, state.aggregate) : state.text;
+    const text = isRated ? withQuality(state.line, state.aggregate) : state.line;
     texts.push(`${JSON.stringify(one.symbol)}:${text}`);
   }
   if (texts.length === 0) return { status: 404, error: 'none of the assets had a price at timestamp' };

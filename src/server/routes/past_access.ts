@@ -3,7 +3,7 @@ import type { PacedTurns } from '../../fair/paced_turns.js';
 import type { AssetName } from '../../model/asset_map.js';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
 import type { PastReader } from '../../past/past_reader.js';
-import type { Holding } from '../../records/second_record.js';
+import type { Holding } from '../../records/holding.js';
 import { perhapsCoarser } from '../rest/likely_unit.js';
 import type { RouteError } from '../rest/route.js';
 import type { LateRouteResult } from '../rest/route_result.js';

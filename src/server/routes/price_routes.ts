@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
-import type { SignedAggregate } from '../../model/signed_price.js';
 import { type Clock, secondOf } from '../../model/time.js';
+import type { PricedHolding } from '../../records/holding.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
 import type { Token } from '../access/tokens.js';
@@ -19,15 +19,15 @@ import {
   unixSeconds,
 } from '../rest/route.js';
 import { type aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
-import { withQuality } from './aggregate_json.js';
+import { withQuality } from './with_quality.js';
 
 export interface PriceSource {
   /** Returns the newest aggregate; `undefined` while the asset has no live price. */
-  latest(asset: Asset): SignedAggregate | undefined;
+  latest(asset: Asset): PricedHolding | undefined;
   /** Returns a number that changes whenever the newest aggregate of an asset changes. */
   latestVersion(): number;
   /** Returns the aggregate that was valid at the end of a UNIX second. */
-  recent(asset: Asset, second: number): SignedAggregate | undefined;
+  recent(asset: Asset, second: number): PricedHolding | undefined;
 }
 
 export interface PriceRouteOptions {
@@ -36,8 +36,6 @@ export interface PriceRouteOptions {
   readonly findAsset: FindAsset;
   readonly prices: PriceSource;
   readonly clock: Clock;
-  /** Returns the text of an aggregate. Each text is written only once. */
-  readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
 }
 
@@ -46,8 +44,7 @@ export function priceRoutes(
   options: PriceRouteOptions,
   signedPrice: ReturnType<typeof aggregatedSignedPrice>,
 ): [string, Route][] {
-  const { symbols, prices, clock, aggregateJson, assetsPerRequestMax } = options;
-  const ratedJson = (aggregate: SignedAggregate) => withQuality(aggregateJson(aggregate), aggregate);
+  const { symbols, prices, clock, assetsPerRequestMax } = options;
   const byAsset = z.record(assetId, signedPrice);
 
   const find = (wanted: AssetSelection, token: Token) =>
@@ -80,16 +77,16 @@ export function priceRoutes(
         handle({ assets: symbols, signature_type: signatureType, quality }, token) {
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
-          // The closure keeps the times and not the aggregates, so the garbage collector can free replaced aggregates. The times
-          // of an asset only grow.
-          const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
+          // The closure keeps the times and not the lines, so the garbage collector can free replaced lines. The times of an
+          // asset only grow.
+          const signedAtNs = assets.map((asset) => prices.latest(asset)?.aggregate.signedAtNs);
           let version = prices.latestVersion();
           return {
-            data: entriesJson(assets, (asset) => prices.latest(asset), quality ? ratedJson : aggregateJson),
+            data: entriesJson(assets, (asset) => prices.latest(asset), quality ? ratedLine : lineOf),
             isCurrent() {
               if (version === prices.latestVersion()) return true;
               version = prices.latestVersion();
-              return assets.every((asset, i) => prices.latest(asset)?.signedAtNs === signedAtNs[i]);
+              return assets.every((asset, i) => prices.latest(asset)?.aggregate.signedAtNs === signedAtNs[i]);
             },
           };
         },
@@ -118,7 +115,7 @@ export function priceRoutes(
             return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
-          const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), aggregateJson);
+          const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), lineOf);
           return data === '{}'
             ? { status: 404, error: 'none of the assets had a price at timestamp' }
             : { data };
@@ -130,13 +127,21 @@ export function priceRoutes(
 
 function entriesJson(
   assets: readonly Asset[],
-  find: (asset: Asset) => SignedAggregate | undefined,
-  toJson: (aggregate: SignedAggregate) => string,
+  find: (asset: Asset) => PricedHolding | undefined,
+  textOf: (holding: PricedHolding) => string,
 ): string {
   const entries: string[] = [];
   for (const asset of assets) {
-    const aggregate = find(asset);
-    if (aggregate) entries.push(`${JSON.stringify(asset.symbol)}:${toJson(aggregate)}`);
+    const holding = find(asset);
+    if (holding) entries.push(`${JSON.stringify(asset.symbol)}:${textOf(holding)}`);
   }
   return `{${entries.join()}}`;
+}
+
+function lineOf({ line }: PricedHolding): string {
+  return line;
+}
+
+function ratedLine({ line, aggregate }: PricedHolding): string {
+  return withQuality(line, aggregate);
 }

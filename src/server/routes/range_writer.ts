@@ -2,7 +2,7 @@ import type { PricedEntry } from '../../past/kept_entry.js';
 import type { PriceType } from '../../records/parquet_rows.js';
 import type { RowDetail, RowValues } from '../../records/row_columns.js';
 import { openRowWriter, type RowFormat, type RowWriter } from '../../records/row_writer.js';
-import { shownAggregateJson, signedPricesJson } from './aggregate_json.js';
+import { writeAggregateLine, writeInputs } from '../../records/signed_line.js';
 
 /** The number of rows in a row group. Encoding a row group takes about 3 ms, and blocks the thread for this time. */
 const GROUP_ROWS = 128;
@@ -20,7 +20,7 @@ export function rangeWriter(format: RowFormat, detail: RowDetail, prices: PriceT
 
 /** Writes a row as JSON. The first fields are the fields of `/v1/prices/latest`. */
 function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): string {
-  if (detail !== 'price') return shownAggregateJson(aggregate, shown, hasInputs && detail === 'whole');
+  if (detail !== 'price') return writeAggregateLine(aggregate, shown, hasInputs && detail === 'whole');
   const { symbol, timestampNs, signatureType, trigger, price, signedAtNs } = aggregate;
   return (
     `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
@@ -34,7 +34,7 @@ function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDeta
   if (detail === 'price') return [signedAtNs, timestampNs, price, symbol, signatureType, trigger];
   const { publicKey, r, s, v, msgHash, merkleRoot, algorithm } = aggregate;
   const { encodedAssetId, version, checksum } = shown;
-  const inputs = detail === 'whole' && hasInputs ? signedPricesJson(aggregate) : undefined;
+  const inputs = detail === 'whole' && hasInputs ? writeInputs(aggregate) : undefined;
   // Joining arrays takes longer than a single literal. No column reads the value of `inputs` without the detail `whole`.
   // biome-ignore format: one line of values for each group of columns
   return [

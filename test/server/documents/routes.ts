@@ -34,7 +34,6 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     oracleId: 'servc',
     nodes: () => ({ self: 0, nodes: [], signers: [] }),
     encodedAssetId: (symbol) => symbol,
-    aggregateJson: ({ symbol }) => symbol,
     assetsPerRequestMax: 100,
     candlesPerRequestMax: 50_000,
     rangeRowsMax: 100_000,

@@ -5,7 +5,7 @@ import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
 import { PastReader } from '../../../src/past/past_reader.js';
-import type { Holding } from '../../../src/records/second_record.js';
+import type { Holding } from '../../../src/records/holding.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { RouteAnswer, RouteError } from '../../../src/server/rest/route_result.js';
@@ -45,7 +45,6 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
     pastTurns: openLoopTurns(),
     onPastDamage: (reason: string) => damage.push(reason),
     clock,
-    aggregateJson: textOf,
     assetsPerRequestMax: 3,
   };
   const [[, route] = []] = instantRoutes(

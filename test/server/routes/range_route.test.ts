@@ -9,7 +9,7 @@ import { TIERS } from '../../../src/past/chunk_group.js';
 import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
 import { PastReader } from '../../../src/past/past_reader.js';
 import type { PastOptions } from '../../../src/past/past_writer.js';
-import type { Holding } from '../../../src/records/second_record.js';
+import type { Holding } from '../../../src/records/holding.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { RouteError } from '../../../src/server/rest/route.js';

@@ -14,7 +14,7 @@ import { createCounters } from '../../../src/metrics/counters.js';
 import type { Price } from '../../../src/model/price.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { type Holding, holdingBytes } from '../../../src/records/second_record.js';
+import { encodeHolding } from '../../../src/records/holding.js';
 import { openClusterNode } from '../../../src/service/cluster_node.js';
 import type { ClusterNodeOptions } from '../../../src/service/cluster_node_options.js';
 import { derive, storeOptions } from '../../../src/service/settings.js';
@@ -22,6 +22,7 @@ import { openStore } from '../../../src/store/store.js';
 import { StreamingIds } from '../../../src/store/streaming_ids.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { noPast } from '../../past/sample_past.js';
+import { sampleHolding } from '../../records/sample_line.js';
 import { sampleAggregate, samplePublisher } from '../../store/sample.js';
 import { testConfig } from '../harness.js';
 import { STREAM_KEYS } from './nodes.js';
@@ -97,20 +98,14 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const lastServedNs = clock.nowNs();
   const log: LogRecord[] = [];
   const append = (signedAtNs: bigint, after = log.at(-1)?.id ?? ''): LogRecord => {
-    const aggregate = aggregateAt(signedAtNs);
-    const holding: Holding = {
-      state: 'priced',
-      timeNs: aggregate.signedAtNs,
-      minute: undefined,
-      aggregate,
-    };
+    const bytes = encodeHolding(sampleHolding(aggregateAt(signedAtNs)));
     const sequence = log.length + 1;
     const { symbol, signatureType } = asset;
     const record = chainedRecord({
       epoch: 1,
       sequence,
       after,
-      entries: [{ symbol, signatureType, bytes: holdingBytes(holding) }],
+      entries: [{ symbol, signatureType, bytes }],
     });
     log.push(record);
     return record;

@@ -56,9 +56,9 @@ test('another format version is refused and says so', async (t) => {
   const dir = t.testdir();
   await (await openStore(storeOptions(dir))).close();
   const root = open({ path: dir, noSubdir: false, overlappingSync: false, encoding: 'json' });
-  await root.put('format', 2);
+  await root.put('format', 1);
   await root.close();
-  await t.rejects(openStore(storeOptions(dir)), /format version 2, and this program reads version 1/);
+  await t.rejects(openStore(storeOptions(dir)), /format version 1, and this program reads version 2/);
 });
 
 test('a folder in which no table can be made is released', async (t) => {
@@ -87,7 +87,7 @@ test('a flipped bit is detected and no wrong record is served', async (t) => {
   const options = storeOptions(dir);
   const asset = options.assets[0]!;
   const store = await openStore(options);
-  // Each record has 32 equal bytes that no other part of the file contains.
+  // Each record has 64 hex digits that no other part of the file contains.
   const marked = (s: number, mark: number) => ({
     ...sampleAggregate(asset, [], units(s + 1), atSecond(START_S + s)),
     merkleRoot: new Uint8Array(32).fill(mark),
@@ -96,10 +96,10 @@ test('a flipped bit is detected and no wrong record is served', async (t) => {
   appendTo(store, marked(1, 0xb6));
   appendTo(store, marked(2, 0xc7));
   await store.close();
-  flip(dir, Buffer.alloc(32, 0xb6));
+  flip(dir, Buffer.from('b6'.repeat(32)));
 
   const again = await openStore(options);
-  t.equal(again.recent(asset, START_S)?.price, units(1));
+  t.equal(again.recent(asset, START_S)?.aggregate.price, units(1));
   t.equal(latestIn(again, asset)?.price, units(3));
   t.match(again.health(), { ok: false, reason: /is damaged/ }, 'known before it is asked for');
   t.throws(() => again.recent(asset, START_S + 1), {
@@ -109,7 +109,7 @@ test('a flipped bit is detected and no wrong record is served', async (t) => {
   t.match(again.health(), { ok: false, reason: /stored record \d+\/ASSET0USD is damaged/ });
   await again.close();
 
-  flip(dir, Buffer.alloc(32, 0xc7));
+  flip(dir, Buffer.from('c7'.repeat(32)));
   await t.rejects(openStore(options), { name: 'DamagedRecord' }, 'the newest record is needed to start');
   const others = await openStore({ ...options, assets: [sampleAsset(0, { symbol: 'OTHER' })] });
   await others.close();
