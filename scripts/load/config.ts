@@ -109,6 +109,7 @@ export function writeConfig(
     storage: { dir: storageDir },
     limits: {
       stream_connections: 100_000,
+      connections_per_address: 100_000,
       connections_per_token: 100_000,
       publish_connections_per_token: 100_000,
       idle_timeout: '960s',

@@ -19,6 +19,8 @@ const WATCH_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
 const HANDLES = 200;
 const CONNECTIONS = 300;
 const READERS = 10;
+/** The number of clients at other addresses beside a client that opens too many connections. */
+const OTHERS = 8;
 const TICK_MS = 100;
 
 async function measure(scale: Scale) {
@@ -44,7 +46,17 @@ async function measure(scale: Scale) {
   await admin.ask('/livez');
   const idle = await cpuShare(service, WATCH_MS[scale]);
 
-  const crowd = Array.from({ length: CONNECTIONS }, () => new Visitor(service.port));
+  const flood = Array.from({ length: CONNECTIONS }, () => connect(service.port, '127.0.0.1'));
+  for (const socket of flood) socket.on('error', () => {});
+  await pause(1_000);
+  let beside = 0;
+  for (let i = 0; i < OTHERS; i++) if (await isServed(service.port, `127.0.2.${i + 1}`)) beside++;
+  for (const socket of flood) socket.destroy();
+
+  // Each client has its own address, because an address may use only half of the free handles.
+  const crowd = Array.from({ length: CONNECTIONS }, (_, i) => {
+    return new Visitor(service.port, `127.0.${3 + (i >> 7)}.${1 + (i & 127)}`);
+  });
   await pause(1_000);
   const framesBefore = streams.frames;
   const answersBefore = publisher.delaysMs.length;
@@ -78,6 +90,12 @@ async function measure(scale: Scale) {
   await service.stop();
   const isTiming = true;
   return [
+    {
+      figure: `of ${OTHERS} clients beside ${CONNECTIONS} silent connections of another address, served`,
+      value: beside,
+      unit: '',
+      mustBe: exactly(OTHERS),
+    },
     {
       figure: `of ${CONNECTIONS} more connections, ${HANDLES} handles, served`,
       value: served,
@@ -149,8 +167,9 @@ class Visitor {
   readonly #socket: Socket;
   isAnswered = false;
 
-  constructor(port: number) {
-    this.#socket = connect(port, '127.0.0.1');
+  /** @param localAddress the address of the client */
+  constructor(port: number, localAddress = '127.0.0.1') {
+    this.#socket = connect({ port, host: '127.0.0.1', localAddress });
     this.#socket.on('error', () => {});
     this.#socket.on('data', () => {
       this.isAnswered = true;
@@ -164,8 +183,8 @@ class Visitor {
 }
 
 /** Returns whether a new connection gets an answer within half a second. */
-async function isServed(port: number): Promise<boolean> {
-  const visitor = new Visitor(port);
+async function isServed(port: number, localAddress?: string): Promise<boolean> {
+  const visitor = new Visitor(port, localAddress);
   const endMs = performance.now() + 500;
   while (!visitor.isAnswered && performance.now() < endMs) await pause(10);
   visitor.leave();

@@ -24,6 +24,7 @@ export function writeTortureConfig(
   changeConfig(config.file, (now) => {
     // The limits are high, because the clients of load runs do not answer pings.
     now.limits = {
+      connections_per_address: 10_000,
       connections_per_token: 10_000,
       publish_connections_per_token: 10_000,
       idle_timeout: '960s',

@@ -109,6 +109,8 @@ export interface Limits {
   readonly rangeRows: number;
   readonly subscriptionsPerConnection: number;
   readonly streamConnections: number;
+  /** The number of WebSockets and streams of events of a client address, and of its new connections in 12 s. */
+  readonly connectionsPerAddress: number;
   readonly connectionsPerToken: number;
   readonly publishConnectionsPerToken: number;
   readonly clientMessageBytes: number;
@@ -218,6 +220,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       rangeRows: limits.range_rows,
       subscriptionsPerConnection: limits.subscriptions_per_connection,
       streamConnections: limits.stream_connections,
+      connectionsPerAddress: limits.connections_per_address,
       connectionsPerToken: limits.connections_per_token,
       publishConnectionsPerToken: limits.publish_connections_per_token,
       clientMessageBytes: limits.client_message_bytes,

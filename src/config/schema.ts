@@ -216,6 +216,7 @@ const limits = z.strictObject({
   /** The number of assets. IDs have the type uint16, so a set cannot be larger. */
   subscriptions_per_connection: count(1000, UINT16_MAX + 1),
   stream_connections: count(10_000),
+  connections_per_address: count(1000),
   connections_per_token: count(100),
   publish_connections_per_token: count(16),
   client_message_bytes: sizeBytes('64 KiB'),

@@ -3,6 +3,7 @@ import { streamMarks } from '../clock/signed_times.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import { createSharedAccess } from '../server/access/shared_access.js';
 import type { ListenOptions } from '../server/uws/app.js';
+import { handlesForClients } from '../server/uws/file_handles.js';
 import type { Store } from '../store/store.js';
 import { openEdge, type SharedEdgeOptions, type ThreadParts } from './edge.js';
 import { type EdgeSet, onlyEdge } from './edge_set.js';
@@ -31,7 +32,7 @@ export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
   const { settings, catalogueOf, simulation, hooks, at, node, threads, parts } = options;
   const { webSockets, clock, pool, counters, store, source } = parts;
   const { marks, starkSymbols } = store;
-  const access = createSharedAccess(Math.max(1, threads.loaded.length));
+  const access = createSharedAccess(Math.max(1, threads.loaded.length), handlesForClients());
   if (threads.loaded.length === 0) {
     const edge = await openEdge({
       settings,

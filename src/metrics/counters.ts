@@ -24,6 +24,8 @@ export interface Counters {
   readonly updatesRejected: Map<string, number>;
   /** Refused logins by reason. */
   readonly loginsRefused: Map<string, number>;
+  /** The number of connections that the service ended at once, because their client address had too many. */
+  connectionsRefused: number;
   /** The number of refusals because a budget was used up, by the key of the limit and then by the caller's name. */
   readonly budgetRefusals: Map<string, Map<string, number>>;
   aggregatesSigned: number;
@@ -55,6 +57,7 @@ export function createCounters(): Counters {
     updatesAccepted: 0,
     updatesRejected: new Map(),
     loginsRefused: new Map(),
+    connectionsRefused: 0,
     budgetRefusals: new Map(),
     aggregatesSigned: 0,
     signingFailures: 0,

@@ -102,6 +102,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const access = openAccess(options);
   const connectionLimits = {
     controlMessagesPerSecondMax: limits.controlMessagesPerSecond,
+    connectionsPerAddressMax: limits.connectionsPerAddress,
     connectionsPerTokenMax: limits.connectionsPerToken,
     publishConnectionsPerTokenMax: limits.publishConnectionsPerToken,
     streamConnectionsMax: limits.streamConnections,
@@ -130,6 +131,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
     ),
     onWork: options.onWork,
     refused: access.refused,
+    connections: access.addresses,
     rest: measureRequests(
       (request) => access.refused.checked(request, answerRest(request)),
       (path) => rest.has(path),

@@ -231,6 +231,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['limits.range_rows_per_second', counts],
   ['limits.subscriptions_per_connection', { right: [65_536], wrong: [...counts.wrong, 65_537] }],
   ['limits.stream_connections', counts],
+  ['limits.connections_per_address', counts],
   ['limits.connections_per_token', counts],
   ['limits.publish_connections_per_token', counts],
   [

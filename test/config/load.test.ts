@@ -82,6 +82,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     rangeRows: 100_000,
     subscriptionsPerConnection: 1000,
     streamConnections: 10_000,
+    connectionsPerAddress: 1000,
     connectionsPerToken: 100,
     publishConnectionsPerToken: 16,
     clientMessageBytes: 65_536,
@@ -193,8 +194,8 @@ test('bad keys and TLS files are errors at their place in the file', async (t) =
   t.same(result.ok ? [] : result.errors, [
     `${file}:8:5 listen.tls.cert_file: ${folder}/nope.pem cannot be read: there is no such file`,
     `${file}:9:5 listen.tls.key_file: ${folder}/keys is not a file`,
-    `${file}:15:5 keys.evm.file: ${folder}/keys/evm.hex is open to its group or to others (mode 0640); chmod 600 it`,
-    `${file}:17:5 keys.stark.env: the variable STARK_KEY is not set`,
+    `${file}:16:5 keys.evm.file: ${folder}/keys/evm.hex is open to its group or to others (mode 0640); chmod 600 it`,
+    `${file}:18:5 keys.stark.env: the variable STARK_KEY is not set`,
   ]);
 });
 

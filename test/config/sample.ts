@@ -78,6 +78,7 @@ export function sampleFile() {
       range_rows: 100_000,
       subscriptions_per_connection: 1000,
       stream_connections: 10_000,
+      connections_per_address: 1000,
       connections_per_token: 100,
       publish_connections_per_token: 16,
       client_message_bytes: '64 KiB',

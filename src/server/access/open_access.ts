@@ -1,9 +1,10 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.js';
 import { type Counters, countBudgetRefusal, countReason } from '../../metrics/counters.js';
-import { clientAddressReader } from '../../model/client_address.js';
+import { clientAddressReader, peerAddressReader } from '../../model/client_address.js';
 import type { Clock } from '../../model/time.js';
 import type { RestRequest } from '../http/rest_exchange.js';
+import { AddressConnections } from './address_connections.js';
 import { BudgetDirectory } from './caller_budgets.js';
 import { CallerTimes } from './caller_times.js';
 import { Logins, type RefusedLogin } from './logins.js';
@@ -46,6 +47,7 @@ export interface Access {
   readonly countRefusedLogin: (reason: RefusedLogin) => void;
   /** The time for which a login by signature is valid. */
   readonly loginValidNs: bigint;
+  readonly addresses: AddressConnections;
   readonly callers: CallerCounts;
   readonly budgets: BudgetDirectory;
   /** Applies changed tokens and publishers. */
@@ -79,6 +81,16 @@ export function openAccess({ config, clock, counters, logger, access }: AccessOp
     onRefused: countRefusedLogin,
     onLimited: (address) => logger.warn({ address }, 'too many failed logins from an address'),
   });
+  const addresses = new AddressConnections({
+    memory: shared.addresses,
+    thread: access.thread,
+    limiter: new RateLimiter(clock, new CallerTimes(shared.addresses.recent)),
+    perAddressMax: limits.connectionsPerAddress,
+    peerOf: peerAddressReader(config.listen.trustedProxies),
+    onRefused() {
+      counters.connectionsRefused++;
+    },
+  });
   const callers = new CallerCounts(shared.callers, access.thread);
   const budgets = new BudgetDirectory(limits, callers, (limit, caller) =>
     countBudgetRefusal(counters, limit, caller),
@@ -96,6 +108,7 @@ export function openAccess({ config, clock, counters, logger, access }: AccessOp
     loginConnections: new RateLimiter(clock, new CallerTimes(shared.loginConnections)),
     countRefusedLogin,
     loginValidNs: ingest.loginMaxPastNs + ingest.loginMaxFutureNs,
+    addresses,
     callers,
     budgets,
     reload(next) {

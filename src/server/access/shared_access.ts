@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { budgetWords } from '../../fair/budget.js';
+import { type AddressesMemory, createAddresses, forgetAddresses } from './address_connections.js';
 import { type CallerTimesMemory, createCallerTimes } from './caller_times.js';
+import { forgetCounts, ThreadCounts, threadCounts } from './thread_counts.js';
 import { createTicketMemory } from './ticket_issuer.js';
 
 /** The counts that the edges of a process share, and the tickets that the edges issue, in shared memory. */
@@ -17,6 +19,7 @@ export interface SharedAccess {
   readonly familiar: CallerTimesMemory;
   /** The time until which some client address may be above its limit of failed logins, in a 64-bit word. */
   readonly limitedUntilNs: SharedArrayBuffer;
+  readonly addresses: AddressesMemory;
   readonly callers: CallersMemory;
   readonly tickets: SharedArrayBuffer;
 }
@@ -44,9 +47,13 @@ const CALLERS_MAX = 32_768;
 /** The number of budgets that a caller can have. */
 export const BUDGETS_PER_CALLER = 8;
 
-/** @param threads the number of edges that share the memory */
-export function createSharedAccess(threads: number): SharedAccess {
+/**
+ * @param threads the number of edges that share the memory
+ * @param handles the number of connections for which the process has file handles
+ */
+export function createSharedAccess(threads: number, handles = Number.POSITIVE_INFINITY): SharedAccess {
   return {
+    addresses: createAddresses(threads, handles),
     requests: createCallerTimes(),
     failures: createCallerTimes(),
     refusals: createCallerTimes(),
@@ -56,52 +63,50 @@ export function createSharedAccess(threads: number): SharedAccess {
     tickets: createTicketMemory(),
     callers: {
       hashes: new SharedArrayBuffer(CALLERS_MAX * BigInt64Array.BYTES_PER_ELEMENT),
-      connections: new SharedArrayBuffer(CALLERS_MAX * threads * Int32Array.BYTES_PER_ELEMENT),
-      publishers: new SharedArrayBuffer(CALLERS_MAX * threads * Int32Array.BYTES_PER_ELEMENT),
+      connections: threadCounts(CALLERS_MAX, threads),
+      publishers: threadCounts(CALLERS_MAX, threads),
       requestedPlaces: new SharedArrayBuffer(CALLERS_MAX * BigInt64Array.BYTES_PER_ELEMENT),
-      streams: new SharedArrayBuffer(threads * Int32Array.BYTES_PER_ELEMENT),
+      streams: threadCounts(1, threads),
       budgets: budgetWords(CALLERS_MAX * BUDGETS_PER_CALLER).buffer as SharedArrayBuffer,
     },
   };
 }
 
 /** Subtracts the connections that an ended thread still counted as open. */
-export function forgetThread({ callers }: SharedAccess, thread: number): void {
-  const streams = new Int32Array(callers.streams);
-  const connections = new Int32Array(callers.connections);
-  const publishers = new Int32Array(callers.publishers);
-  Atomics.store(streams, thread, 0);
-  for (let at = thread; at < connections.length; at += streams.length) {
-    Atomics.store(connections, at, 0);
-    Atomics.store(publishers, at, 0);
-  }
+export function forgetThread({ callers, addresses }: SharedAccess, thread: number): void {
+  const { streams, connections, publishers } = callers;
+  const threads = threadsOf(callers);
+  for (const counts of [streams, connections, publishers]) forgetCounts(counts, thread, threads);
+  forgetAddresses(addresses, thread);
+}
+
+/** Returns the number of threads that share the memory. */
+function threadsOf({ streams }: CallersMemory): number {
+  return streams.byteLength / Int32Array.BYTES_PER_ELEMENT;
 }
 
 /** The open connections and the budgets of each caller, for all threads together. */
 export class CallerCounts {
   readonly #hashes: BigInt64Array;
-  readonly #connections: Int32Array;
-  readonly #publishers: Int32Array;
+  readonly #connections: ThreadCounts;
+  readonly #publishers: ThreadCounts;
   readonly #requestedPlaces: BigInt64Array;
-  readonly #streams: Int32Array;
+  readonly #streams: ThreadCounts;
   /** The budgets of all callers. The budgets of a caller begin at {@link placeOfBudgets}. */
   readonly budgets: BigInt64Array;
-  readonly #thread: number;
   /** The places of callers that this thread knows. A caller's place never changes. */
   readonly #places = new Map<string, number>();
 
   /** @param thread the thread whose connections are counted */
-  constructor(
-    { hashes, connections, publishers, requestedPlaces, streams, budgets }: CallersMemory,
-    thread: number,
-  ) {
+  constructor(memory: CallersMemory, thread: number) {
+    const { hashes, connections, publishers, requestedPlaces, streams, budgets } = memory;
+    const threads = threadsOf(memory);
     this.#hashes = new BigInt64Array(hashes);
+    this.#connections = new ThreadCounts(connections, thread, threads);
+    this.#publishers = new ThreadCounts(publishers, thread, threads);
     this.#requestedPlaces = new BigInt64Array(requestedPlaces);
-    this.#connections = new Int32Array(connections);
-    this.#publishers = new Int32Array(publishers);
-    this.#streams = new Int32Array(streams);
+    this.#streams = new ThreadCounts(streams, thread, threads);
     this.budgets = new BigInt64Array(budgets);
-    this.#thread = thread;
   }
 
   /**
@@ -137,11 +142,11 @@ export class CallerCounts {
    * @returns true if the connection was counted
    */
   open(place: number, connectionsMax: number): boolean {
-    return this.#add(this.#connections, place, connectionsMax);
+    return this.#connections.add(place, connectionsMax);
   }
 
   close(place: number): void {
-    this.#takeOff(this.#connections, place);
+    this.#connections.subtract(place);
   }
 
   /**
@@ -149,11 +154,11 @@ export class CallerCounts {
    * @returns true if the connection was counted
    */
   openPublisher(place: number, publishersMax: number): boolean {
-    return this.#add(this.#publishers, place, publishersMax);
+    return this.#publishers.add(place, publishersMax);
   }
 
   closePublisher(place: number): void {
-    this.#takeOff(this.#publishers, place);
+    this.#publishers.subtract(place);
   }
 
   /** Asks the other threads to end a connection of the caller in favour of a login of this second. */
@@ -172,31 +177,13 @@ export class CallerCounts {
    * @returns true if the connection was counted
    */
   openStream(streamsMax: number): boolean {
-    return this.#add(this.#streams, ALL_CALLERS, streamsMax);
+    return this.#streams.add(ALL_CALLERS, streamsMax);
   }
 
   closeStream(): void {
-    this.#takeOff(this.#streams, ALL_CALLERS);
-  }
-
-  #add(counts: Int32Array, place: number, max: number): boolean {
-    const first = place * this.#streams.length;
-    Atomics.add(counts, first + this.#thread, 1);
-    if (sum(counts, first, this.#streams.length) <= max) return true;
-    this.#takeOff(counts, place);
-    return false;
-  }
-
-  #takeOff(counts: Int32Array, place: number): void {
-    Atomics.sub(counts, place * this.#streams.length + this.#thread, 1);
+    this.#streams.subtract(ALL_CALLERS);
   }
 }
 
 /** The place of the counts for all callers together. */
 const ALL_CALLERS = 0;
-
-function sum(counts: Int32Array, first: number, length: number): number {
-  let total = 0;
-  for (let i = 0; i < length; i++) total += Atomics.load(counts, first + i);
-  return total;
-}

@@ -9,6 +9,8 @@ export interface Connection extends StreamConnection {
   owner: ConnectionOwner | undefined;
   /** The socket's index in its owner's roster. */
   ownerPlace: number;
+  /** The place at which the connections of the client address are counted. */
+  addressPlace: number;
 }
 
 /** The owner of a caller's connections, which counts the connections. `closed` subtracts a connection. */

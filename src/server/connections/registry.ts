@@ -3,6 +3,7 @@ import { CLOSED_CONTROL_COST } from '../../fair/control_count.js';
 import { Roster } from '../../fair/roster.js';
 import type { Clock } from '../../model/time.js';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
+import type { AddressConnections } from '../access/address_connections.js';
 import type { BudgetDirectory } from '../access/caller_budgets.js';
 import { type Caller, type Logins, offersTicket } from '../access/logins.js';
 import type { Access } from '../access/open_access.js';
@@ -12,11 +13,13 @@ import { Token } from '../access/tokens.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
-import type { Connection, ConnectionOwner, Endpoint, OpenEndpoint, UpgradeDecision } from './connection.js';
+import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
 import { LoginPlaces } from './login_places.js';
 
 export interface ConnectionLimits {
   readonly controlMessagesPerSecondMax: number;
+  /** `limits.connections_per_address` */
+  readonly connectionsPerAddressMax: number;
   /** The maximum number of connections of all kinds for each token, and for each key that logged in by signature. */
   readonly connectionsPerTokenMax: number;
   /** The maximum number of publishers' connections, counted like {@link connectionsPerTokenMax}. */
@@ -59,6 +62,7 @@ export class ConnectionRegistry {
   readonly #counts: CallerCounts;
   readonly #budgets: BudgetDirectory;
   readonly #clock: Clock;
+  readonly #addresses: AddressConnections;
   readonly #loginPlaces: LoginPlaces;
   #open = 0;
   #streams = 0;
@@ -70,6 +74,7 @@ export class ConnectionRegistry {
     this.#logins = logins;
     this.#limits = limits;
     this.#counts = counts;
+    this.#addresses = access.addresses;
     this.#loginPlaces = new LoginPlaces({ counts, limiter, validNs, onUsedUp });
     this.#budgets = budgets;
     this.#clock = clock;
@@ -100,37 +105,34 @@ export class ConnectionRegistry {
     if (this.#floods(caller)) return failure(429, CLOSES.controlFlood.reason);
     const open = accept(query, caller);
     if (typeof open !== 'function') return open;
-    const place = this.#counts.placeOf(caller.identity);
-    if (!(login instanceof SignedLogin)) {
-      const refusal = this.#count(caller, scope, place);
-      return refusal ?? this.#opening(caller, scope, place, open);
+    const addressPlace = this.#addresses.openSocket(request.address);
+    if (addressPlace === undefined) {
+      const error = `the address has connections_per_address (${this.#limits.connectionsPerAddressMax}) connections`;
+      return failure(429, error);
     }
-    const refusal =
-      this.#loginPlaces.take(login) ??
-      this.#count(caller, scope, place, () => this.#loginPlaces.makeRoom(login));
-    return (
-      refusal ??
-      this.#opening(caller, scope, place, (socket) => {
-        const events = open(socket);
-        this.#loginPlaces.opened(socket, login, events);
-        return events;
-      })
-    );
-  }
-
-  #opening(caller: Caller, scope: Scope, place: number, open: OpenEndpoint): OpenEndpoint {
+    const place = this.#counts.placeOf(caller.identity);
+    const refusal = this.#count(login, caller, scope, place);
+    if (refusal !== undefined) {
+      this.#addresses.closeSocket(addressPlace);
+      return refusal;
+    }
     return (socket) => {
+      socket.addressPlace = addressPlace;
       this.#opened(socket, caller, scope, place);
-      return open(socket);
+      const events = open(socket);
+      if (login instanceof SignedLogin) this.#loginPlaces.opened(socket, login, events);
+      return events;
     };
   }
 
   /**
-   * Counts a connection.
-   * @param makeRoom ends another connection of the caller if it returns true
+   * Counts a connection of a caller. A login by signature may end another connection of its key.
    * @returns a response that names the limit, if the connection is past a limit and was not counted
    */
-  #count(caller: Caller, scope: Scope, place: number, makeRoom = () => false): RestResponse | undefined {
+  #count(login: Token | SignedLogin, caller: Caller, scope: Scope, place: number): RestResponse | undefined {
+    const usedUp = login instanceof SignedLogin ? this.#loginPlaces.take(login) : undefined;
+    if (usedUp !== undefined) return usedUp;
+    const makeRoom = () => login instanceof SignedLogin && this.#loginPlaces.makeRoom(login);
     const { connectionsPerTokenMax, publishConnectionsPerTokenMax, streamConnectionsMax } = this.#limits;
     const owner = caller instanceof Token ? 'token' : 'key';
     const open = () => this.#counts.open(place, connectionsPerTokenMax);
@@ -192,6 +194,7 @@ export class ConnectionRegistry {
   /** Removes a socket that has closed. */
   #closed({ caller, scope, place }: RegisteredConnection, socket: Connection): void {
     this.#open--;
+    this.#addresses.closeSocket(socket.addressPlace);
     if (!(caller instanceof Token)) this.#loginPlaces.closed(socket, caller);
     this.#counts.close(place);
     if (scope === 'publish') this.#counts.closePublisher(place);

@@ -98,6 +98,7 @@ class EventSocket implements Connection, TopicMember {
   events!: ConnectionEvents;
   owner: ConnectionOwner | undefined;
   ownerPlace = 0;
+  addressPlace = 0;
   topicPlace = 0;
   joinedAtSequence = 0;
   /** The place among the open streams. */

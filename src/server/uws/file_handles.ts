@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readdirSync } from 'node:fs';
 import { availableParallelism, devNull } from 'node:os';
 
 /**
@@ -34,13 +34,28 @@ export function fileHandleProblem(threads: number): string | undefined {
   const opened = openHandles(count);
   closeHandles(opened);
   if (opened.length === count) return undefined;
-  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number } } };
-  const soft = Number(userLimits?.open_files?.soft);
-  const limit = Number.isFinite(soft) ? soft : opened.length;
+  const limit = handleLimit() ?? opened.length;
   // The advice names the number of handles that the service needs, because the user of a smaller command probably runs the service next.
   const missing =
     START_HANDLES + HANDLES_PER_THREAD * Math.max(threads, availableParallelism()) - opened.length;
   return `too few file handles: the limit is ${limit}, and at least ${limit + missing} are needed to start, with one more for each connection (ulimit -n, or LimitNOFILE of systemd)`;
+}
+
+/** Returns the limit of the system on the file handles of this process; `undefined` if there is none. */
+function handleLimit(): number | undefined {
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number } } };
+  const soft = Number(userLimits?.open_files?.soft);
+  return Number.isFinite(soft) ? soft : undefined;
+}
+
+/** The number of handles that are left to the disk, to the admin listener and to outgoing connections. */
+const HANDLES_WITHOUT_CLIENTS = 64;
+
+/** Returns the number of connections of clients for which the process has file handles. Its threads and its store must be open. */
+export function handlesForClients(): number {
+  const limit = handleLimit();
+  if (limit === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(0, limit - readdirSync('/dev/fd').length - HANDLES_WITHOUT_CLIENTS);
 }
 
 /** The listeners that still have file handles for new connections. */

@@ -1,7 +1,8 @@
 import type uWS from 'uWebSockets.js';
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { FanOut } from '../../stream/fan_out.js';
-import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
+import type { DecideUpgrade, Endpoint, UpgradeDecision } from '../connections/connection.js';
 import type { EventsDecision } from '../connections/event_decision.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { createApp, type ListenOptions, listen } from './app.js';
@@ -46,6 +47,14 @@ export interface ListenerHost extends RestHost {
   readonly endpoints: readonly Endpoint[];
   /** Called for each message and request. */
   readonly onWork?: (() => void) | undefined;
+  /** Decides on new connections, and counts them. */
+  readonly connections: {
+    /** True while connections must end with their answers. */
+    readonly isShort: boolean;
+    /** @returns false if the connection must end */
+    accept(address: string): boolean;
+    ended(): void;
+  };
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
   decideEvents(request: RestRequest): EventsDecision;
 }
@@ -53,16 +62,20 @@ export interface ListenerHost extends RestHost {
 /** @throws Error when the address is in use or TLS cannot start */
 export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
+  const { connections } = host;
+  countConnections(app, connections);
   const endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path, endpoint]));
   const turns = new TurnBudget(setImmediate, host.onWork);
-  const sockets = new WebSockets(app, turns, [...endpointOf.keys()], (path, request) => {
+  const decide: DecideUpgrade = (path, request) => {
     const decision = methodFaultOf(request.method) ?? host.decideUpgrade(endpointOf.get(path)!, request);
     return typeof decision === 'function' ? decision : secured(at, decision);
-  });
+  };
+  const onEnded = () => connections.ended();
+  const sockets = new WebSockets({ app, turns, paths: [...endpointOf.keys()], decide, onEnded });
   let isRetired = false;
   const rest: AnswerRest = (request) => {
     const response = secured(at, host.rest(request));
-    return isRetired ? { ...response, closeConnection: true } : response;
+    return isRetired || connections.isShort ? { ...response, closeConnection: true } : response;
   };
   const refused: RestHost['refused'] = {
     checked: (request, response) => secured(at, host.refused.checked(request, response)),
@@ -93,4 +106,13 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
       return close();
     },
   };
+}
+
+/** Counts connections from their beginning. A connection that became a WebSocket ends without a call of the filter. */
+function countConnections(app: TemplatedApp, connections: ListenerHost['connections']): void {
+  const changed = (res: HttpResponse, change: unknown): void => {
+    if (Number(change) < 0) connections.ended();
+    else if (!connections.accept(Buffer.from(res.getRemoteAddressAsText()).toString())) res.close();
+  };
+  app.filter(changed);
 }

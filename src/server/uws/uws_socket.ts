@@ -34,6 +34,7 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember {
   events!: ConnectionEvents;
   owner: ConnectionOwner | undefined;
   ownerPlace = 0;
+  addressPlace = 0;
   idlePlace = 0;
   seenAtS = 0;
   isPinged = false;

@@ -15,18 +15,29 @@ import { lookInTurn, sequenceOf, type Topic, TopicMembership } from './topic_mem
 import type { TurnBudget } from './turn_budget.js';
 import { type SocketData, UwsSocket } from './uws_socket.js';
 
+export interface WebSocketsOptions {
+  readonly app: TemplatedApp;
+  readonly turns: TurnBudget;
+  readonly paths: readonly ConnectionPath[];
+  readonly decide: DecideUpgrade;
+  /** Called when the connection of a WebSocket has ended. */
+  readonly onEnded: () => void;
+}
+
 /** The WebSockets of a uWebSockets.js app, which belongs to a single thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #turns: TurnBudget;
+  readonly #onEnded: () => void;
   readonly #topics = new TopicMembership<UwsSocket>();
   readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
   /** Opens the endpoint of the socket that uWebSockets.js is opening. */
   #open: OpenEndpoint | undefined;
 
-  constructor(app: TemplatedApp, turns: TurnBudget, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
+  constructor({ app, turns, paths, decide, onEnded }: WebSocketsOptions) {
     this.#app = app;
     this.#turns = turns;
+    this.#onEnded = onEnded;
     this.#idleTimeouts.start();
     for (const path of paths) this.#serve(path, decide);
   }
@@ -116,6 +127,7 @@ export class WebSockets {
       close: (ws) => {
         const { socket } = ws.getUserData();
         this.#idleTimeouts.delete(socket);
+        this.#onEnded();
         socket.closed();
       },
     });

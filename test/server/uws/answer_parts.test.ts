@@ -35,6 +35,7 @@ function open({ total, failAt = total }: { readonly total: number; readonly fail
       decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
       rest: () => ({ status: 200, headers: [['Link', '<x>']], body: '', parts: parts(), contentType: 'a/b' }),
       refused: { checked: (_request, response) => response },
+      connections: { isShort: false, accept: () => true, ended: () => {} },
     },
   );
   const get = () =>

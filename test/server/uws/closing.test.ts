@@ -31,6 +31,7 @@ function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
         decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
         rest: () => ({ status: 404, headers: [], body: '' }),
         refused: { checked: (_request, response) => response },
+        connections: { isShort: false, accept: () => true, ended: () => {} },
       },
     ),
   );
