@@ -43,8 +43,20 @@ export function registerKeygen(program: Command): void {
       }
     }
     const written = out === undefined ? `private key: ${toHex(key)}` : `private key: in ${out}`;
-    tell(stdout, ownText(`${written}\n${publicText(type, key)}`));
+    const listed =
+      type === 'log' ? '' : `\nin the configuration, as a publisher: ${publisherLine(type, key)}`;
+    tell(stdout, ownText(`${written}\n${publicText(type, key)}${listed}`));
   });
+}
+
+/** Returns the line of a publisher of all assets for `publishers` of the configuration. */
+function publisherLine(type: SignatureType, key: Buffer): string {
+  return listedPublisher(type, type === 'evm' ? addressOf(key) : starkKeyOf(key));
+}
+
+/** Returns the line of a publisher of all assets. @param publicKey an address, or a Stark public key */
+export function listedPublisher(type: SignatureType, publicKey: string): string {
+  return `- { key: "${publicKey}", ${type === 'stark' ? 'signature_type: stark, ' : ''}assets: ["*"] }`;
 }
 
 function publicText(type: KeyKind, key: Buffer): string {

@@ -6,10 +6,11 @@ import type { SignatureType } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
 import type { RequestedAck } from '../wire/publish_message.js';
 import { type CommandStreams, describeDown } from './client_command.js';
+import { listedPublisher } from './keygen_command.js';
 import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
 import type { PriceLine } from './price_line.js';
 import { Progress } from './progress_line.js';
-import { LineWriter, shown, tell } from './shown_line.js';
+import { LineWriter, ownText, shown, tell } from './shown_line.js';
 
 export interface SessionOptions {
   readonly url: string;
@@ -28,12 +29,17 @@ export interface SessionOptions {
  */
 const UNANSWERED_MAX = 64;
 
+/** The reason with which the service refuses a key that its configuration lacks. */
+const NOT_LISTED = 'publisher_key is not on the allow-list';
+
 /**
  * A run of `tickseal publish`. The session sends lines on one connection, prints every answer, and signs the last prices again.
  */
 export class PublishSession {
   readonly #publisher: Publisher;
   readonly #signer: PriceSigner | undefined;
+  readonly #type: SignatureType;
+  readonly #stderr: CommandStreams['stderr'];
   readonly #out: LineWriter;
   readonly #unanswered = new Set<Promise<void>>();
   readonly #clock: Clock;
@@ -43,6 +49,8 @@ export class PublishSession {
   readonly #progress: Progress | undefined;
   #answers = 0;
   #isOk = true;
+  /** True when the command has said how to list the publisher. */
+  #saidHowToList = false;
   #isUp = false;
   #wasUp = false;
   #isClosing = false;
@@ -57,6 +65,8 @@ export class PublishSession {
   ) {
     const { url, token, type: signatureType, ack, every } = options;
     this.#signer = signer;
+    this.#type = signatureType;
+    this.#stderr = streams.stderr;
     this.#clock = clock;
     this.#everyMs = every;
     // The progress line appears only if answers go to a file or pipe, because printed answers also show the progress.
@@ -149,6 +159,19 @@ export class PublishSession {
     answer.finally(() => this.#unanswered.delete(answer));
   }
 
+  /** Says once which key signed, and the line with which the service would take its prices. */
+  #sayHowToList(): void {
+    const signer = this.#signer;
+    if (signer === undefined || this.#saidHowToList) return;
+    this.#saidHowToList = true;
+    this.#progress?.clear();
+    const line = ownText(listedPublisher(this.#type, signer.publicKey));
+    tell(
+      this.#stderr,
+      shown`publish: the prices are signed by ${signer.publicKey}, which the service does not list; its configuration needs under publishers: ${line}`,
+    );
+  }
+
   #sends(line: PriceLine): (() => Promise<PublishResult>)[] {
     if (line.kind === 'forward') {
       return line.messages.map(
@@ -183,6 +206,7 @@ export class PublishSession {
     if (result.status === 'answered') {
       const { accepted, rejected } = result;
       if (Object.keys(rejected).length > 0) this.#isOk = false;
+      if (Object.values(rejected).some((reason) => reason.includes(NOT_LISTED))) this.#sayHowToList();
       this.#out.json(JSON.stringify({ type: 'ack', trace_id, accepted, rejected }));
     } else if (result.status === 'failed') {
       this.#isOk = false;

@@ -75,7 +75,7 @@ function parseQuorumFile(text: string, file: string, env: Environment): QuorumFi
     ({ ok: false, errors: document.describe(problems) }) as const;
   if (document.value === undefined) return fail(document.problems);
   const parsed = schema.safeParse(document.value);
-  const found = parsed.success ? [] : schemaProblems(parsed.error.issues, document);
+  const found = parsed.success ? [] : schemaProblems(parsed.error.issues, document, schema);
   const problems = [...document.problems, ...unlessKnown(found, document.problems, document)];
   if (!parsed.success || problems.length > 0) return fail(problems);
   const { threshold, max_spread_percent, max_age, operators } = parsed.data;

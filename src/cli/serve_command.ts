@@ -1,5 +1,6 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Logger, pino } from 'pino';
+import type { OwnPublisher } from './demo/config_text.js';
 import type { DemoOptions } from './demo/serve_demo.js';
 import { parsePort } from './port_option.js';
 import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from './service_process.js';
@@ -18,6 +19,11 @@ export function registerServe(program: Command): void {
     .option(
       '--live [file]',
       'a demo with real prices of BTC, ETH, SOL, XRP, DOGE and USDT, or of a file of sources',
+    )
+    .option(
+      '--publisher <key>',
+      'a demo that also takes the prices of this publisher: the address or the Stark public key that keygen prints',
+      parsePublisher,
     )
     .option('--take-over', 'take the data folder and the ports over from a service that runs on them')
     .addOption(new Option('--simulated', 'say that all prices are simulated').hideHelp())
@@ -48,7 +54,17 @@ async function serve(options: ServeOptions): Promise<void> {
   if (options.config === undefined) await (await import('./demo/serve_demo.js')).serveDemo(options, logger);
   else if (options.live !== undefined)
     throw new Error('--live is an option of the demo, which has no --config');
+  else if (options.publisher !== undefined)
+    throw new Error('--publisher is an option of the demo: list the publisher in the file of --config');
   else await serveFile(options.config, options, logger);
+}
+
+function parsePublisher(key: string): OwnPublisher {
+  if (/^0x[0-9a-fA-F]{40}$/.test(key)) return { key, signatureType: 'evm' };
+  if (/^0x[0-9a-fA-F]{64}$/.test(key)) return { key, signatureType: 'stark' };
+  throw new InvalidArgumentError(
+    'it must be an address (0x and 40 digits) or a Stark public key (0x and 64 digits).',
+  );
 }
 
 /** Creates a logger that writes JSON lines to standard output. */

@@ -66,7 +66,9 @@ function checkDocument(document: ConfigDocument, text: string): LoadResult {
   if (document.value === undefined) return { ok: false, errors: document.describe(problems) };
   const parsed = fileSchema.safeParse(document.value, { jitless: true });
   if (!parsed.success)
-    problems.push(...unlessKnown(schemaProblems(parsed.error.issues, document), problems, document));
+    problems.push(
+      ...unlessKnown(schemaProblems(parsed.error.issues, document, fileSchema), problems, document),
+    );
   const readable = parsed.success ? parsed.data : readableParts(document.value);
   problems.push(...unlessKnown(referenceProblems(readable), problems, document));
   if (!parsed.success || problems.length > 0) return { ok: false, errors: document.describe(problems) };

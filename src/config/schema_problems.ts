@@ -1,6 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ConfigDocument, Path, Problem } from './document.js';
 import { describeIssue } from './issue_text.js';
+import { similarName } from './similar_name.js';
 
 /**
  * Removes problems that follow from a known problem. Such a problem is at the place of the known problem or below. If the file has
@@ -25,18 +26,58 @@ function upTo(path: Path): string[] {
   return [...path.map((_, depth) => path.slice(0, depth)), path].map((place) => JSON.stringify(place));
 }
 
-/** Returns the places where the document does not fit the schema. */
-export function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDocument): Problem[] {
+/** Returns the places where the document does not fit the schema. An unknown key that is similar to a key of its place is named with it. */
+export function schemaProblems(
+  issues: readonly z.core.$ZodIssue[],
+  document: ConfigDocument,
+  schema: z.ZodType,
+): Problem[] {
   return issues.flatMap((issue): Problem[] => {
     const path = issue.path as Path;
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown key' }));
+      return issue.keys.map((key) => ({
+        path: [...path, key],
+        message: unknownKey(key, keysAt(schema, path)),
+      }));
     }
     if (issue.code === 'invalid_key') {
       return issue.issues.map((inner) => ({ path, message: inner.message }));
     }
     return [{ path, message: describeIssue(issue, valueAt(document.value, path)) }];
   });
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+  const meant = similarName(key, known);
+  return meant === undefined ? 'unknown key' : `unknown key: did you mean ${meant}?`;
+}
+
+/** The parts of a JSON schema that say which keys a place has. */
+interface PlaceSchema {
+  readonly properties?: Readonly<Record<string, PlaceSchema>>;
+  readonly additionalProperties?: PlaceSchema | boolean;
+  readonly items?: PlaceSchema;
+  readonly anyOf?: readonly PlaceSchema[];
+  readonly allOf?: readonly PlaceSchema[];
+  readonly oneOf?: readonly PlaceSchema[];
+}
+
+/** Returns the keys that a schema allows at a path. */
+function keysAt(schema: z.ZodType, path: Path): string[] {
+  let places = [
+    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as PlaceSchema,
+  ];
+  for (const step of path)
+    places = places.flatMap(choices).flatMap(({ properties, additionalProperties, items }) => {
+      const inside = typeof step === 'number' ? items : (properties?.[step] ?? additionalProperties);
+      return typeof inside === 'object' ? [inside] : [];
+    });
+  return places.flatMap(choices).flatMap(({ properties = {} }) => Object.keys(properties));
+}
+
+function choices(place: PlaceSchema): PlaceSchema[] {
+  const { anyOf = [], allOf = [], oneOf = [] } = place;
+  return [place, ...[...anyOf, ...allOf, ...oneOf].flatMap(choices)];
 }
 
 /** Returns the value at a path. Returns `undefined` only when the path does not exist, because a file contains no `undefined`. */

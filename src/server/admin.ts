@@ -57,7 +57,7 @@ const FOREIGN_HOST: RestResponse = {
 const PATHS: readonly string[] = Object.values(ADMIN_PATHS);
 
 function answer(method: string, path: string, notReady: () => readonly string[]): RestResponse {
-  if (!PATHS.includes(path)) return failure(404, 'no such path');
+  if (!PATHS.includes(path)) return failure(404, `no such path: this listener has ${PATHS.join(', ')}`);
   if (method !== 'GET') return failure(405, 'only GET is served here', [['Allow', 'GET']]);
   const reasons = path === ADMIN_PATHS.ready ? notReady() : [];
   return reasons.length === 0

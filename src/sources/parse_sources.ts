@@ -21,7 +21,9 @@ export function parseSources(text: string, fileName: string): SourcesResult {
   const problems = [...document.problems];
   if (document.value === undefined) return { ok: false, errors: document.describe(problems) };
   const parsed = sourcesSchema.safeParse(document.value);
-  const found = parsed.success ? sourcesProblems(parsed.data) : schemaProblems(parsed.error.issues, document);
+  const found = parsed.success
+    ? sourcesProblems(parsed.data)
+    : schemaProblems(parsed.error.issues, document, sourcesSchema);
   problems.push(...unlessKnown(found, problems, document));
   return parsed.success && problems.length === 0
     ? { ok: true, plan: toPlan(parsed.data), describe: document.describe }

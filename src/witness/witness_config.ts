@@ -94,7 +94,7 @@ export function loadWitnessConfig(file: string, env: Environment): WitnessConfig
   const parsed = witnessSchema.safeParse(document.value);
   const found = parsed.success
     ? repeatedLogs(parsed.data.logs)
-    : schemaProblems(parsed.error.issues, document);
+    : schemaProblems(parsed.error.issues, document, witnessSchema);
   problems.push(...unlessKnown(found, problems, document));
   if (!parsed.success || problems.length > 0) return refused();
   const { name, key: source, folder, listen, admin, logs, limits } = parsed.data;

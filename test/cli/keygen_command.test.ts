@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { parse } from 'yaml';
 import { addressOf, registerKeygen, starkKeyOf } from '../../src/cli/keygen_command.js';
 import { loadKeys, parsePrivateKey } from '../../src/config/private_keys.js';
 import { run } from './run.js';
@@ -23,15 +24,21 @@ test('public keys are those of the vectors', async (t) => {
 test('without --out the key is printed with its public side', async (t) => {
   for (const args of [[], ['evm']]) {
     const { out, exitCode } = await run(registerKeygen, 'keygen', ...args);
-    const [, key, address] =
-      /^private key: (0x[0-9a-f]{64})\naddress: (0x[0-9a-fA-F]{40})\n$/.exec(out) ?? [];
+    const [, key, address, line] =
+      /^private key: (0x[0-9a-f]{64})\naddress: (0x[0-9a-fA-F]{40})\nin the configuration, as a publisher: (.*)\n$/.exec(
+        out,
+      ) ?? [];
     t.equal(exitCode, 0);
     t.equal(address, addressOf(parsePrivateKey(key!, 'evm')!));
+    t.same(parse(line!), [{ key: address, assets: ['*'] }]);
   }
   const { out } = await run(registerKeygen, 'keygen', 'stark');
-  const [, key, publicKey] =
-    /^private key: (0x[0-9a-f]{64})\npublic key: (0x[0-9a-f]{64})\n$/.exec(out) ?? [];
+  const [, key, publicKey, line] =
+    /^private key: (0x[0-9a-f]{64})\npublic key: (0x[0-9a-f]{64})\nin the configuration, as a publisher: (.*)\n$/.exec(
+      out,
+    ) ?? [];
   t.equal(publicKey, starkKeyOf(parsePrivateKey(key!, 'stark')!));
+  t.same(parse(line!), [{ key: publicKey, signature_type: 'stark', assets: ['*'] }]);
 });
 
 test('--out makes a file that serve accepts, and replaces none', async (t) => {

@@ -27,6 +27,7 @@ interface Message {
 async function publish(args: readonly string[], input: CommandInput = {}) {
   const server = await startContractServer();
   server.rejects['ETHUSD'] = 'unknown asset';
+  server.rejects['UNLISTED'] = 'publisher_key is not on the allow-list';
   const connection = ['publish', '--url', server.url];
   const result = await runCommand(registerPublish, [...connection, ...args], input);
   await server.close();
@@ -54,6 +55,16 @@ test('prices given as arguments are signed, sent and answered', async (t) => {
   t.equal(price.price, '65000500000000000000000');
   const { verdict } = verifySignedPrice(price, { assetId: 'BTCUSD', signers: [price.publisher_key] });
   t.equal(verdict, 'verified');
+});
+
+test('a key that the service does not list is named once, with the line that lists it', async (t) => {
+  const { stderr, exitCode } = await publish(['--key', KEY_FILE, 'UNLISTED=1', 'UNLISTED=2']);
+  t.equal(exitCode, 1);
+  t.equal(
+    stderr,
+    'publish: the prices are signed by 0x99e295e85cb07C16B7BB62A44dF532A7F2620237, which the service does not list; ' +
+      'its configuration needs under publishers: - { key: "0x99e295e85cb07C16B7BB62A44dF532A7F2620237", assets: ["*"] }\n',
+  );
 });
 
 test('JSON lines are signed with their own fields', async (t) => {

@@ -105,7 +105,7 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
 
   const invalid: readonly (readonly [text: string, error: RegExp])[] = [
     [valid.replace('"id":1,', '"id":70000,'), /config.json:1:\d+ assets\[0\]\.id/],
-    [valid.replace('"tokens":', '"tokns":'), /tokns: unknown key/],
+    [valid.replace('"tokens":', '"tokns":'), /tokns: unknown key: did you mean tokens\?/],
     ['{', /config\.json:1:\d+: /],
     [valid.replace('evm.hex', 'nowhere.hex'), /keys\.evm.*nowhere\.hex/],
   ];

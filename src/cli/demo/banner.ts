@@ -1,4 +1,5 @@
 import { ADMIN_PATHS, PAGE_PATHS, PUBLISH_PATHS, REST_PATHS, STREAM_PATH } from '../../wire/paths.js';
+import type { OwnPublisher } from './config_text.js';
 import type { LiveMarkets } from './live_markets.js';
 
 export interface BannerOptions {
@@ -15,11 +16,13 @@ export interface BannerOptions {
   readonly created: boolean;
   /** The real markets, if some prices come from real markets. */
   readonly markets?: LiveMarkets | undefined;
+  /** The user's own publisher, if the user has named one. */
+  readonly own?: OwnPublisher | undefined;
 }
 
 /** Returns the text that the demo prints when it is ready: its addresses, and commands to paste into another terminal. */
 export function renderDemoBanner(options: BannerOptions): string {
-  const { url, adminUrl, token, configFile, created, evmAddress, starkPublicKey, markets } = options;
+  const { url, adminUrl, token, configFile, created, evmAddress, starkPublicKey, markets, own } = options;
   const socketUrl = url.replace(/^http/, 'ws');
   const streamUrl = socketUrl + STREAM_PATH;
   const authorization = `-H "Authorization: Basic ${token}"`;
@@ -47,6 +50,20 @@ Try, in another terminal:
   npx wscat -c "${streamUrl}?channel=1s&message_type=signed_ecdsa&addtl_attrs=ms" ${authorization} ${subscribe}
   TICKSEAL_TOKEN=${token} node dist/src/cli/main.js subscribe BTCUSD --url ${socketUrl} --message-type signed_ecdsa --decode --signer ${evmAddress}
 
+Publish with a key of your own:
+
+${publishText(own, token, socketUrl)}
+`;
+}
+
+/** Returns the commands with which the user publishes a price. */
+function publishText(own: OwnPublisher | undefined, token: string, socketUrl: string): string {
+  if (own === undefined)
+    return `  node dist/src/cli/main.js keygen --out data/my-publisher.hex
+  npm start -- --publisher <the address that keygen prints>
+`;
+  const type = own.signatureType === 'stark' ? ' --type stark' : '';
+  return `  TICKSEAL_TOKEN=${token} node dist/src/cli/main.js publish BTCUSD=95000 --key <the file of its key>${type} --url ${socketUrl}
 `;
 }
 

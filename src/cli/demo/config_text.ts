@@ -24,6 +24,15 @@ export interface DemoConfigOptions {
   readonly storageDir: string;
   /** The publisher of real prices, if the demo has one. */
   readonly markets?: MarketPublisher | undefined;
+  /** The user's own publisher, if the user has named one. */
+  readonly own?: OwnPublisher | undefined;
+}
+
+/** A publisher of the user of the demo. */
+export interface OwnPublisher {
+  /** An address or a Stark public key. */
+  readonly key: string;
+  readonly signatureType: SignatureType;
 }
 
 /** The only publisher of some of the assets. */
@@ -37,7 +46,7 @@ export interface MarketPublisher {
 
 /** Returns the YAML text of the demo's configuration. */
 export function demoConfigText(options: DemoConfigOptions): string {
-  const { assets, keyFiles, publishers, publisherToken, markets } = options;
+  const { assets, keyFiles, publishers, publisherToken, markets, own } = options;
   const publisherKeys = [...publishers.evm, ...publishers.stark];
   const isReal = ({ id }: DemoAsset) => markets?.assetIds.has(id) === true;
   const simulatedOf = (type: SignatureType) =>
@@ -56,14 +65,14 @@ ${keyFiles === undefined ? '' : `keys:\n${Object.entries(keyFiles).map(keyText).
   - name: demo
     sha256: "${sha256Hex(options.token)}"
     scopes: [rest, stream, publish]
-    publisher_keys: ${JSON.stringify(publisherKeys)}
+    publisher_keys: ${JSON.stringify(own === undefined ? publisherKeys : [...publisherKeys, own.key])}
   - name: ${SIMULATION_TOKEN_NAME}
     sha256: "${sha256Hex(publisherToken)}"
     scopes: [publish]
     publisher_keys: ${JSON.stringify(publisherKeys)}
 ${markets === undefined ? '' : marketTokenText(markets)}assets:
 ${assets.map((one) => assetText(one, isReal(one))).join('')}publishers:
-${publisherTexts.join('')}${markets === undefined ? '' : marketPublisherText(markets, assets.filter(isReal))}storage: { dir: ${quoted(options.storageDir)} }
+${publisherTexts.join('')}${markets === undefined ? '' : marketPublisherText(markets, assets.filter(isReal))}${own === undefined ? '' : ownPublisherText(own)}storage: { dir: ${quoted(options.storageDir)} }
 `;
 }
 
@@ -110,6 +119,10 @@ function publisherText(
 
 function marketPublisherText({ key }: MarketPublisher, assets: readonly DemoAsset[]): string {
   return `  - { key: ${quoted(key)}, assets: ${JSON.stringify(assets.map(({ symbol }) => symbol))} }\n`;
+}
+
+function ownPublisherText({ key, signatureType }: OwnPublisher): string {
+  return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, assets: ["*"] }\n`;
 }
 
 function marketTokenText({ key, token }: MarketPublisher): string {

@@ -3,7 +3,12 @@ import { join, resolve } from 'node:path';
 import { createPriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
 import type { SignatureType, Simulated } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import { type DemoConfigOptions, demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
+import {
+  type DemoConfigOptions,
+  demoConfigText,
+  type OwnPublisher,
+  SIMULATION_ORACLE_ID,
+} from './config_text.js';
 import { DEMO_CATALOGUE, type DemoAsset, liveCatalogue } from './demo_catalogue.js';
 import { type DemoSecrets, ensureDemoSecrets, ensureMarketSecrets, type MarketSecrets } from './secrets.js';
 
@@ -24,19 +29,20 @@ export interface Demo {
 
 /**
  * Makes the demo's keys, tokens and configuration in `dataDir`. A later start keeps the keys and the tokens.
- * @param realSymbols the symbols with prices of real markets. A demo with real prices has a separate store, so no candle mixes real
+ * @param more.realSymbols the symbols with prices of real markets. A demo with real prices has a separate store, so no candle mixes real
  * and simulated prices.
+ * @param more.own a publisher beside those of the demo
  */
 export function prepareDemo(
   dataDir: string,
   ports: { port: number; adminPort: number },
-  realSymbols?: readonly string[],
+  { realSymbols, own }: { realSymbols?: readonly string[] | undefined; own?: OwnPublisher | undefined } = {},
 ): Demo {
   const dir = resolve(dataDir);
   const { secrets, created } = ensureDemoSecrets(dir);
   const keyFiles = writeServiceKeys(dir, secrets);
   const configFile = join(dir, 'demo.yaml');
-  const options = { ...demoIdentity(secrets), ...ports, keyFiles };
+  const options = { ...demoIdentity(secrets), ...ports, keyFiles, own };
   const write = (text: string) => writeFileSync(configFile, text, { mode: 0o600 });
   const demo = { configFile, token: secrets.token, created };
   if (realSymbols === undefined) {

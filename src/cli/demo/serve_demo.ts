@@ -5,6 +5,7 @@ import type { Service } from '../../service/service.js';
 import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from '../service_process.js';
 import { ownText, tell } from '../shown_line.js';
 import { renderDemoBanner } from './banner.js';
+import type { OwnPublisher } from './config_text.js';
 import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './live_markets.js';
 import { startLivePublisher } from './live_publisher.js';
 import { writePastCandles } from './past_candles.js';
@@ -18,17 +19,22 @@ export interface DemoOptions {
   readonly adminPort: number;
   /** The path of a file of sources, or `true` for the demo's own file. */
   readonly live?: string | true;
+  /** A publisher beside those of the demo. */
+  readonly publisher?: OwnPublisher;
 }
 
 /** Serves the demo, with its publishers, until the process must stop. */
-export async function serveDemo({ data, port, adminPort, live }: DemoOptions, logger: Logger): Promise<void> {
+export async function serveDemo(
+  { data, port, adminPort, live, publisher: own }: DemoOptions,
+  logger: Logger,
+): Promise<void> {
   // On a terminal, SIGHUP stops the demo; otherwise the publishers would continue after the terminal closes. Without a terminal,
   // SIGHUP requests a reload, as for other services.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
   const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
   const markets = live === undefined ? undefined : await reachedMarkets(data, live, stopSignal);
   if (stopSignal.aborted) return;
-  const demo = prepareDemo(data, { port, adminPort }, markets?.symbols);
+  const demo = prepareDemo(data, { port, adminPort }, { realSymbols: markets?.symbols, own });
   await writePastCandles({
     storageDir: demo.storageDir,
     assets: demo.simulatedAssets,
@@ -55,6 +61,7 @@ export async function serveDemo({ data, port, adminPort, live }: DemoOptions, lo
   const banner = renderDemoBanner({
     ...demo,
     markets,
+    own,
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
     // The demo has keys of both types.

@@ -145,7 +145,11 @@ export type TokenText =
 /** @param authorization all `Authorization` headers of a request, as received */
 export function readTokenText(authorization: readonly string[]): TokenText {
   const [header] = authorization;
-  if (header === undefined) return { reason: 'missing', error: 'the Authorization header is missing' };
+  if (header === undefined)
+    return {
+      reason: 'missing',
+      error: 'the Authorization header is missing: send "Authorization: Basic <TOKEN>"',
+    };
   if (authorization.length > 1) return { reason: 'repeated', error: 'the Authorization header is repeated' };
   const text = BASIC.exec(header)?.[1];
   return text === undefined

@@ -1,5 +1,5 @@
 import { NS_PER_SECOND, type TimeNs } from '../../model/time.js';
-import { EVENTS_PATH } from '../../wire/paths.js';
+import { DOCUMENT_PATHS, EVENTS_PATH } from '../../wire/paths.js';
 import type { Logins } from '../access/logins.js';
 import { SignedLogin } from '../access/publisher_login_check.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
@@ -38,7 +38,9 @@ export class RestApi {
     const route = this.#options.routes().get(request.path);
     // The listener opens streams of events itself, and passes on other methods.
     if (route === undefined)
-      return request.path === EVENTS_PATH ? otherMethod('GET') : failure(404, 'no such path');
+      return request.path === EVENTS_PATH
+        ? otherMethod('GET')
+        : failure(404, `no such path: ${DOCUMENT_PATHS.page} lists all paths`);
     const response =
       request.method === route.method ? this.#admit(request, route) : otherMethod(route.method);
     return route.access === 'open' ? { ...response, isPublic: true } : response;

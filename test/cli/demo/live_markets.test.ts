@@ -57,7 +57,7 @@ assets: { BTCUSD: { from: [a BTC/USD, b BTC] } }
 
 test('no simulated publisher may publish a real price, and no real one a simulated price', async (t) => {
   const dir = t.testdir();
-  const { configFile, simulation, markets } = prepareDemo(dir, PORTS, [...SIX, 'GOLD']);
+  const { configFile, simulation, markets } = prepareDemo(dir, PORTS, { realSymbols: [...SIX, 'GOLD'] });
   const { publishers, tokens, assets, storage } = parse(readFileSync(configFile, 'utf8'));
   const [real] = publishers.filter(({ assets }: ListedKey) => assets.includes('GOLD'));
   t.same(new Set(real.assets), new Set([...SIX, 'GOLD']));
@@ -83,7 +83,7 @@ test('no simulated publisher may publish a real price, and no real one a simulat
   t.equal(simulated.simulation, true);
   const other = parse(readFileSync(configFile, 'utf8'));
   t.not(other.storage.dir, storage.dir, 'no candle is made of both');
-  t.same(prepareDemo(dir, PORTS, SIX).markets, markets, 'a later start keeps the key');
+  t.same(prepareDemo(dir, PORTS, { realSymbols: SIX }).markets, markets, 'a later start keeps the key');
 });
 
 test('the banner says which prices are real, and where they come from', async (t) => {

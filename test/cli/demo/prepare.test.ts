@@ -10,6 +10,7 @@ import { prepareDemo } from '../../../src/cli/demo/prepare.js';
 import { parseSecretKey } from '../../../src/client/sign/sign_price.js';
 import { parseDecimalPrice } from '../../../src/client/verify/decimal_price.js';
 import { starkExternalAssetId } from '../../../src/client/verify/stark_messages.js';
+import { loadConfig } from '../../../src/config/load.js';
 
 const PORTS = { port: 8080, adminPort: 9090 };
 
@@ -49,6 +50,16 @@ test('the first start makes keys, tokens and a configuration', async (t) => {
     t.ok(parseSecretKey(readFileSync(file, 'utf8').trim()));
   }
   t.equal(statSync(join(dir, 'demo-secrets.json')).mode & 0o777, 0o600);
+});
+
+test('a publisher of the user may publish all assets with the token of the demo', async (t) => {
+  const key = `0x${'ab'.repeat(20)}`;
+  const demo = prepareDemo(freshDir(t), PORTS, { own: { key, signatureType: 'evm' } });
+  const config = parse(readFileSync(demo.configFile, 'utf8'));
+  t.same(config.publishers.at(-1), { key, signature_type: 'evm', assets: ['*'] });
+  t.ok(config.tokens[0].publisher_keys.includes(key));
+  t.notOk(config.tokens[1].publisher_keys.includes(key), 'the simulated publishers do not publish with it');
+  t.ok(loadConfig(demo.configFile).ok);
 });
 
 test('a later start keeps the keys and takes the new ports', async (t) => {

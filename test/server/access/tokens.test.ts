@@ -33,7 +33,7 @@ test('missing, repeated, malformed and unknown are 401, each with its reason', a
       ? result.name
       : `${result.status} ${JSON.parse(String(result.body)).error}`;
   };
-  t.equal(errorOf([]), '401 the Authorization header is missing');
+  t.equal(errorOf([]), '401 the Authorization header is missing: send "Authorization: Basic <TOKEN>"');
   t.equal(errorOf(['Basic alice-token', 'Basic alice-token']), '401 the Authorization header is repeated');
   const malformed = [
     '',
