@@ -120,7 +120,7 @@ export class KeptChecks {
    * @returns the jobs of its signatures that no earlier call has returned
    * @throws NotVerified
    */
-  jobsOf({ aggregate, shown, hasInputs, timeNs, isHashDerived }: PricedEntry): KeptJob[] {
+  jobsOf({ aggregate, shown, hasInputs, timeNs }: PricedEntry): KeptJob[] {
     const { symbol, signatureType: type, publicKey, price } = aggregate;
     const key = this.#keyOf(type, publicKey);
     expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
@@ -131,8 +131,7 @@ export class KeptChecks {
       known = { symbol, checksum: Buffer.from(shown.checksum, 'hex') };
       this.#shown.set(shown, known);
     }
-    const checksum = isHashDerived === true ? undefined : known.checksum;
-    const jobs = [aggregateJob(aggregate, key, checksum, this.#signers.oracleId)];
+    const jobs = [aggregateJob(aggregate, key, known.checksum, this.#signers.oracleId)];
     if (hasInputs) jobs.push(...this.#inputs.jobsOf(aggregate));
     return jobs;
   }
@@ -204,19 +203,16 @@ function checkShown(
   expect(VERSION.test(version) && CHECKSUM.test(checksum), 'the algorithm is invalid');
 }
 
-/** @param checksum the algorithm's checksum; `undefined` when the hash of an EVM aggregate need not be computed again */
 function aggregateJob(
   aggregate: SignedAggregate,
   key: Buffer,
-  checksum: Uint8Array | undefined,
+  checksum: Uint8Array,
   oracleId: string,
 ): KeptJob {
   const { symbol, signatureType, signedAtNs, price, merkleRoot: root, msgHash, r, s, v } = aggregate;
   if (signatureType === 'evm') {
-    if (checksum !== undefined) {
-      const fields = { address: key, symbol, signedAtNs, price, merkleRoot: root, checksum };
-      expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
-    }
+    const fields = { address: key, symbol, signedAtNs, price, merkleRoot: root, checksum };
+    expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
     expect(v === 27 || v === 28, 'v is missing');
     const recovery = v === 28 ? 1 : 0;
     const signature = Buffer.allocUnsafe(2 * WORD_BYTES);

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AssetName } from '../model/asset_map.js';
-import { decodeAnswer, type PastAnswer } from '../past/answer_bytes.js';
 import type { KeptEntry, PricedEntry } from '../past/kept_entry.js';
 import { intervalOf } from '../past/last_of_each.js';
+import { decodeAnswer, type NamedEntry, type PastAnswer } from '../past/past_answer.js';
 import {
   encodeQuestion,
   type PastQuestion,
   QUESTION_NAMES_MAX,
   type RangeQuestion,
-} from '../past/question_bytes.js';
+} from '../past/past_question.js';
 import type { OlderAnswer, OlderPrices, OlderRows } from '../server/routes/older_prices.js';
 import { type KeptVerifierOptions, NotVerified, verifyKept } from './kept_verifier.js';
 
@@ -67,7 +67,8 @@ export class OtherPasts implements OlderPrices {
       const question = { about: 'instant', names: asked, atNs } as const;
       const answer = await this.#ask(question, asking, async (kept, node) => {
         const answered = asked.slice(0, readCount(kept.reached, asked.length));
-        const entries = answered.map((name) => entryOf(kept, name, atNs));
+        const entryOf = entriesByName(kept.entries, atNs);
+        const entries = answered.map(entryOf);
         await this.#verify(caller, entries.filter(isPriced));
         return { node, answered, entries };
       });
@@ -92,7 +93,7 @@ export class OtherPasts implements OlderPrices {
     return this.#ask(question, asking, async ({ entries, reached: endNs }) => {
       const rows: PricedEntry[] = [];
       // Verification takes many turns. Each turn decodes only the rows that it verifies.
-      await this.#verify(caller, fitting(entries.of(question.name), question, endNs, rows));
+      await this.#verify(caller, fitting(entries, question, endNs, rows));
       return { rows, endNs };
     });
   }
@@ -151,12 +152,19 @@ function readCount(reached: bigint, countMax: number): number {
   return Number(reached);
 }
 
-/** Returns the entry of an asset; `undefined` if the answer has no entry of the asset. */
-function entryOf({ entries }: KeptAnswer, name: AssetName, atNs: bigint): KeptEntry | undefined {
-  const [entry, another] = entries.of(name);
-  if (another !== undefined || entry?.kind === 'gap' || (entry !== undefined && entry.timeNs > atNs))
-    throw new NotVerified(`the entry of ${name.symbol} does not fit the question`);
-  return entry;
+/** Returns a function that finds the entry of an asset; it returns `undefined` if the answer has no entry of the asset. */
+function entriesByName(entries: Iterable<NamedEntry>, atNs: bigint) {
+  const byName = new Map<string, KeptEntry>();
+  for (const [name, entry] of entries) {
+    if (entry.timeNs > atNs || byName.has(keyOf(name)))
+      throw new NotVerified(`an entry of ${name.symbol} does not fit the question`);
+    byName.set(keyOf(name), entry);
+  }
+  return (name: AssetName) => byName.get(keyOf(name));
+}
+
+function keyOf({ symbol, signatureType }: AssetName): string {
+  return `${signatureType} ${symbol}`;
 }
 
 function isPriced(entry: KeptEntry | undefined): entry is PricedEntry {
@@ -165,18 +173,18 @@ function isPriced(entry: KeptEntry | undefined): entry is PricedEntry {
 
 /** Checks the times of a range's rows one by one, and adds the rows to `rows`. */
 function* fitting(
-  entries: Iterable<KeptEntry>,
-  { fromNs, toNs, everyNs, rowsMax }: RangeQuestion,
+  entries: Iterable<NamedEntry>,
+  { name, fromNs, toNs, everyNs, rowsMax }: RangeQuestion,
   endNs: bigint,
   rows: PricedEntry[],
 ): Iterable<PricedEntry> {
   if (endNs > toNs || (endNs <= fromNs && endNs !== toNs))
     throw new NotVerified('the end of the range is wrong');
   let lastNs = -1n;
-  for (const entry of entries) {
+  for (const [of, entry] of entries) {
     const intervalNs = intervalOf(entry.timeNs, everyNs);
     const isIn = entry.timeNs >= fromNs && entry.timeNs < endNs && intervalNs > lastNs;
-    if (entry.kind !== 'priced' || !isIn || rows.length >= rowsMax)
+    if (keyOf(of) !== keyOf(name) || entry.kind !== 'priced' || !isIn || rows.length >= rowsMax)
       throw new NotVerified('a row does not fit the question');
     lastNs = intervalNs;
     rows.push(entry);

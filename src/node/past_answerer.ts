@@ -4,12 +4,12 @@ import { type Budget, budgetWords, SharedBudget } from '../fair/budget.js';
 import type { PacedTurns } from '../fair/paced_turns.js';
 import type { AssetName } from '../model/asset_map.js';
 import { NODE_MAX } from '../model/node_list.js';
-import { AnswerWriter, goneAnswer, shortAnswer } from '../past/answer_bytes.js';
 import type { KeptEntry, PricedEntry } from '../past/kept_entry.js';
 import { intervalOf, LastOfEach } from '../past/last_of_each.js';
+import { AnswerLines, goneAnswer, shortAnswer } from '../past/past_answer.js';
 import { DamagedRange, PastRemoved } from '../past/past_blocks.js';
+import { decodeQuestion, type InstantQuestion, type RangeQuestion } from '../past/past_question.js';
 import type { PastReader } from '../past/past_reader.js';
-import { decodeQuestion, type InstantQuestion, type RangeQuestion } from '../past/question_bytes.js';
 import { DamagedRecord } from '../records/envelope.js';
 
 export interface PastAnswererOptions {
@@ -29,8 +29,8 @@ export interface PastAnswererOptions {
 /** The largest number of questions that are answered at the same time: of one node, and of all nodes. */
 const NODE_QUESTIONS_MAX = 4;
 const QUESTIONS_MAX = 16;
-/** The size of entries at which an answer ends. The whole answer fits in the message size that NATS servers accept by default. */
-const ENTRIES_BYTES = 256 * 1024;
+/** The size of entries at which an answer ends. */
+const ENTRIES_BYTES = 512 * 1024;
 /** The time after which an answer ends with the entries that it has. The asking node waits slightly longer. */
 const ANSWER_MS = 700;
 /** The number of entries that a node's questions may read per second. */
@@ -105,7 +105,7 @@ class AnswerWork {
   readonly #options: PastAnswererOptions;
   readonly #asker: string;
   readonly #spend: (entries: number) => void;
-  readonly #writer = new AnswerWriter();
+  readonly #lines = new AnswerLines();
   readonly #endMs: number;
 
   constructor(options: PastAnswererOptions, asker: number, spend: (entries: number) => void) {
@@ -125,11 +125,11 @@ class AnswerWork {
       if (!(await isOnDisk(name, atNs))) return shortAnswer('failed');
       const entry = await this.#inTurn(() => past.inForce(name, atNs));
       if (entry?.kind === 'gap') return shortAnswer('failed');
-      if (entry !== undefined) this.#writer.add(name, entry);
+      if (entry !== undefined) this.#lines.add(name, entry);
       this.#spend(1);
       answered++;
     }
-    return this.#writer.take(BigInt(answered));
+    return this.#lines.take(BigInt(answered));
   }
 
   async range(question: RangeQuestion): Promise<Buffer> {
@@ -141,7 +141,7 @@ class AnswerWork {
     if (await this.#inTurn(() => past.isMissed(name, fromNs))) return shortAnswer('failed');
     const endNs = await this.#rows(question);
     // Without progress, the asking node would repeat the same question.
-    return endNs > fromNs || endNs === toNs ? this.#writer.take(endNs) : shortAnswer('failed');
+    return endNs > fromNs || endNs === toNs ? this.#lines.take(endNs) : shortAnswer('failed');
   }
 
   /** Adds the rows of a range. @returns the end of the answered part of the range */
@@ -162,7 +162,7 @@ class AnswerWork {
       if (isNew) intervals++;
       intervalNs = nextNs;
       const chosen = last.add(entry);
-      if (chosen !== undefined) this.#writer.add(name, chosen, withInputs);
+      if (chosen !== undefined) this.#lines.add(name, chosen, withInputs);
     };
     /** Adds rows during one turn. @returns false at the end */
     const fill = async (): Promise<boolean> => {
@@ -187,7 +187,7 @@ class AnswerWork {
     }
     const held = last.end();
     if (held !== undefined && (endNs === undefined || held.timeNs < endNs))
-      this.#writer.add(name, held, withInputs);
+      this.#lines.add(name, held, withInputs);
     return endNs ?? toNs;
   }
 
@@ -202,7 +202,7 @@ class AnswerWork {
 
   /** True when the answer must end at the next possible row. */
   get #isFull(): boolean {
-    return this.#writer.bytes >= ENTRIES_BYTES || this.#options.nowMs() >= this.#endMs;
+    return this.#lines.bytes >= ENTRIES_BYTES || this.#options.nowMs() >= this.#endMs;
   }
 
   /** True when the answer must end even in the middle of an interval. */

@@ -17,8 +17,6 @@ export interface PricedEntry {
   /** The aggregate. The inputs are empty after their retention time. */
   readonly aggregate: SignedAggregate;
   readonly hasInputs: boolean;
-  /** True if the reader computed the aggregate's `msg_hash` from the other fields, so no check needs to compute the hash again. */
-  readonly isHashDerived?: boolean | undefined;
   readonly shown: ShownFacts;
 }
 

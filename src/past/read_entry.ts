@@ -62,7 +62,6 @@ export class ReadEntry implements PricedEntry {
   readonly timeNs: TimeNs;
   readonly isCarried: boolean;
   readonly hasInputs: boolean;
-  readonly isHashDerived: boolean;
   readonly shown: ShownFacts;
   readonly #read: ReadFields;
   readonly #inputs: (() => readonly PublisherPrice[]) | undefined;
@@ -72,7 +71,6 @@ export class ReadEntry implements PricedEntry {
     this.timeNs = timeNs;
     this.isCarried = (read.flags & IS_CARRIED) !== 0;
     this.hasInputs = inputs !== undefined;
-    this.isHashDerived = (read.flags & HAS_HASH) === 0;
     this.shown = read.fact.shown;
     this.#read = read;
     this.#inputs = inputs;
@@ -97,12 +95,13 @@ export class ReadEntry implements PricedEntry {
       signedAtNs,
       signatureType,
       publicKey,
-      msgHash: this.isHashDerived
-        ? derivedAggregateHash(
-            { symbol, signedAtNs, price, merkleRoot, publicKey, signatureType },
-            shown.checksum,
-          )!
-        : this.#word(3),
+      msgHash:
+        (flags & HAS_HASH) === 0
+          ? derivedAggregateHash(
+              { symbol, signedAtNs, price, merkleRoot, publicKey, signatureType },
+              shown.checksum,
+            )!
+          : this.#word(3),
       r: this.#word(0),
       s: this.#word(1),
       v: (flags & HAS_V) === 0 ? undefined : (flags & IS_V28) === 0 ? 27 : 28,

@@ -80,8 +80,59 @@ export function readSignedLine(line: string): SignedAggregate {
 
 /** Returns the facts that a line shows. @throws RangeError when the text is not such a line */
 export function shownIn(line: string): ShownFacts {
-  const { field, encodedAssetId, version, checksum } = required(readAggregateLine(line));
+  return shownBy(required(readAggregateLine(line)));
+}
+
+function shownBy({ field, encodedAssetId, version, checksum }: AggregateLine): ShownFacts {
   return { serviceName: field.slice(0, -signedPriceField('').length), encodedAssetId, version, checksum };
+}
+
+/** An aggregate with everything that its line says. */
+export interface ShownAggregate {
+  readonly aggregate: SignedAggregate;
+  readonly hasInputs: boolean;
+  readonly shown: ShownFacts;
+}
+
+/**
+ * Reads lines that share facts and inputs. An input that several lines have is one object, and lines in a row with the same inputs or the
+ * same facts share the array of inputs or the facts.
+ */
+export class LineReader {
+  readonly #inputs = new Map<string, PublisherPrice>();
+  #list: { readonly text: string; readonly inputs: readonly PublisherPrice[] } | undefined;
+  #shown: ShownFacts | undefined;
+
+  /** @throws RangeError when the text is not the line of an aggregate */
+  read(line: string): ShownAggregate {
+    const of = required(readAggregateLine(line));
+    const { inputs: text } = of;
+    const shown = shownBy(of);
+    if (!isSame(this.#shown, shown)) this.#shown = shown;
+    const aggregate = { ...aggregateOf({ ...of, inputs: undefined }), inputs: this.#listOf(text ?? '[]') };
+    return { aggregate, hasInputs: text !== undefined, shown: this.#shown! };
+  }
+
+  #listOf(text: string): readonly PublisherPrice[] {
+    if (this.#list?.text !== text)
+      this.#list = { text, inputs: required(inputTexts(text)).map((one) => this.#inputOf(one)) };
+    return this.#list.inputs;
+  }
+
+  #inputOf(text: string): PublisherPrice {
+    const input = this.#inputs.get(text) ?? readInputText(text);
+    this.#inputs.set(text, input);
+    return input;
+  }
+}
+
+function isSame(one: ShownFacts | undefined, other: ShownFacts): boolean {
+  return (
+    one?.serviceName === other.serviceName &&
+    one.encodedAssetId === other.encodedAssetId &&
+    one.version === other.version &&
+    one.checksum === other.checksum
+  );
 }
 
 /** Reads an object of `signed_prices`. @throws RangeError when the text is not such an object */

@@ -1,9 +1,9 @@
 import { type Test, test } from 'tap';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
+import type { RangeQuestion } from '../../../src/past/past_question.js';
 import { PastReader } from '../../../src/past/past_reader.js';
 import { PastWriter } from '../../../src/past/past_writer.js';
-import type { RangeQuestion } from '../../../src/past/question_bytes.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { Route } from '../../../src/server/rest/route.js';

@@ -17,7 +17,6 @@ const ROWS = Array.from(aggregatesOf('BTCUSD', HOUR_START_NS, 3 * BLOCK_ROWS), (
     isCarried: false,
     shown: SHOWN,
     hasInputs: true,
-    isHashDerived: true,
     aggregate,
   };
 });

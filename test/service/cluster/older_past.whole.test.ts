@@ -6,7 +6,7 @@ import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { encodeNodeReport } from '../../../src/cluster/node_report.js';
-import { encodeQuestion } from '../../../src/past/question_bytes.js';
+import { encodeQuestion } from '../../../src/past/past_question.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
 import { emptyFolder } from '../../witness/small_witness.js';
 import { ServeProcess, writeConfig } from '../child.js';
@@ -204,7 +204,7 @@ test(
       });
       for (let i = 0; i < 40; i++) {
         given = Buffer.from(answer);
-        given[given.length - 1 - i * 3]! ^= 1 << (i % 8);
+        given[given.length - 1 - i * 3]! ^= 1;
         t.equal(keptFromIn(await textOf(node, path)), ownNs.get(node), `a false answer is refused: bit ${i}`);
       }
       given = undefined;
