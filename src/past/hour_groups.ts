@@ -1,0 +1,124 @@
+import type { FileHandle } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import type { Lost } from './entry_order.js';
+import { decodeHead, GROUP_HEAD_BYTES, type GroupHead, placesOfHeads } from './hour_group.js';
+import type { ListedHour } from './hour_list.js';
+import { hourName } from './hour_paths.js';
+
+/** The size of the parts in which a file is searched for the next group after damage. */
+const SEARCH_BYTES = 1024 * 1024;
+
+/** The groups of an hour's file, and the times that damage has lost. */
+export interface FoundGroups {
+  readonly groups: readonly GroupHead[];
+  readonly damage: readonly Lost[];
+}
+
+/** What is known of the hour; `crc` only from a list of hours. */
+export type KnownHour = Pick<ListedHour, 'hour' | 'bytes'> & Partial<Pick<ListedHour, 'firstNs' | 'lastNs' | 'crc'>>;
+
+/**
+ * Finds the groups of an hour in its file up to the listed size. What the list knows and the file does not have is damage: bytes between
+ * groups, a shorter file, or groups that were never written there.
+ */
+export async function findGroups(file: FileHandle, path: string, listed: KnownHour): Promise<FoundGroups> {
+  const { size } = await file.stat();
+  const end = Math.min(size, listed.bytes);
+  const walk = new GroupWalk(path, listed);
+  for (let at = 0; at < end; ) {
+    const bytes = await readUpTo(file, at, Math.min(GROUP_HEAD_BYTES, end - at));
+    const next = headAt(bytes, at, listed, end) ?? (await findHead(file, at + 1, end, listed));
+    if (next === undefined) break;
+    walk.add(next, at);
+    at = next.head.end;
+  }
+  return walk.end(size);
+}
+
+interface FoundHead {
+  readonly head: GroupHead;
+  readonly bytes: Buffer;
+}
+
+class GroupWalk {
+  readonly #path: string;
+  readonly #listed: KnownHour;
+  readonly #groups: GroupHead[] = [];
+  readonly #damage: Lost[] = [];
+  #at = 0;
+  #crc = 0;
+  #lastNs: bigint | undefined;
+  /** The position of damage after the last group with times. */
+  #damagedAt: number | undefined;
+
+  constructor(path: string, listed: KnownHour) {
+    this.#path = path;
+    this.#listed = listed;
+  }
+
+  add({ head, bytes }: FoundHead, at: number): void {
+    if (head.at > at) this.#damagedAt ??= at;
+    this.#groups.push(head);
+    this.#crc = crc32(bytes, this.#crc);
+    this.#at = head.end;
+    if (head.first === undefined) return;
+    if (this.#damagedAt !== undefined) this.#lose(`is damaged at byte ${this.#damagedAt}`, BigInt(head.first) - 1n);
+    this.#damagedAt = undefined;
+    this.#lastNs = BigInt(head.last!);
+  }
+
+  end(size: number): FoundGroups {
+    const { bytes, crc, lastNs = 0n } = this.#listed;
+    if (size < bytes) this.#lose(`has ${size} bytes instead of ${bytes}`, lastNs);
+    else if (this.#at < bytes || this.#damagedAt !== undefined)
+      this.#lose(`is damaged at byte ${this.#damagedAt ?? this.#at}`, lastNs);
+    else if (this.#damage.length === 0 && crc !== undefined && this.#crc !== crc) {
+      // Whole groups of another file tell nothing about this hour.
+      this.#lastNs = undefined;
+      this.#groups.length = 0;
+      this.#lose('is another file', lastNs);
+    }
+    return { groups: this.#groups, damage: this.#damage };
+  }
+
+  /** Notes that entries up to a time are lost. Damage may also lose no time, but the entries that were in force. */
+  #lose(words: string, lastNs: bigint): void {
+    const firstNs = this.#lastNs === undefined ? (this.#listed.firstNs ?? lastNs) : this.#lastNs + 1n;
+    const damage = `${this.#path} ${words}`;
+    this.#damage.push({ firstNs, lastNs: lastNs < firstNs ? firstNs : lastNs, damage });
+  }
+}
+
+function headAt(bytes: Buffer, at: number, { hour }: KnownHour, end: number): FoundHead | undefined {
+  const head = decodeHead(bytes);
+  const isHere = head?.at === at && head.hour === hourName(hour) && head.end <= end && head.index <= head.end;
+  return isHere ? { head, bytes } : undefined;
+}
+
+async function findHead(
+  file: FileHandle,
+  from: number,
+  end: number,
+  listed: KnownHour,
+): Promise<FoundHead | undefined> {
+  for (let start = from; start < end; start += SEARCH_BYTES) {
+    const bytes = await readUpTo(file, start, Math.min(SEARCH_BYTES + GROUP_HEAD_BYTES, end - start));
+    for (const place of placesOfHeads(bytes)) {
+      const found = headAt(bytes.subarray(place, place + GROUP_HEAD_BYTES), start + place, listed, end);
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** Reads bytes of a file. Returns fewer bytes at its end. */
+export async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(length);
+  let at = 0;
+  while (at < length) {
+    const { bytesRead } = await file.read(bytes, at, length - at, position + at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+  }
+  return bytes.subarray(0, at);
+}
