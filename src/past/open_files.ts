@@ -1,21 +1,19 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { TIERS, type Tier } from './chunk_group.js';
-import { tierPath } from './past_folder.js';
 
 /** The largest number of hours with open files. */
 export const OPEN_HOURS_MAX = 8;
 /** The largest number of open files. */
-export const OPEN_FILES_MAX = OPEN_HOURS_MAX * TIERS.length;
+export const OPEN_FILES_MAX = OPEN_HOURS_MAX * 2;
 
 export interface SharedFile {
   readonly path: string;
   readonly file: FileHandle;
 }
 
-interface UsedHour {
+interface UsedHour<Kind> {
   users: number;
   /** The files that are open or opening; `undefined` for a file that does not exist. */
-  readonly files: Map<Tier, Promise<SharedFile | undefined>>;
+  readonly files: Map<Kind, Promise<SharedFile | undefined>>;
 }
 
 /**
@@ -23,16 +21,16 @@ interface UsedHour {
  * time need few file handles, because a read waits while the files of {@link OPEN_HOURS_MAX} other hours are open. A caller may use only
  * one hour at a time, so no read waits for itself.
  */
-export class OpenFiles {
-  readonly #folder: string;
-  readonly #hours = new Map<number, UsedHour>();
+export class OpenFiles<Kind> {
+  readonly #pathOf: (hour: number, kind: Kind) => string;
+  readonly #hours = new Map<number, UsedHour<Kind>>();
   /** The number of hours whose files are being closed. */
   #closing = 0;
   /** The reads that wait, in the order of their calls. */
   readonly #waiting: { readonly hour: number; readonly start: () => void }[] = [];
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(pathOf: (hour: number, kind: Kind) => string) {
+    this.#pathOf = pathOf;
   }
 
   /** Begins a read of an hour, which {@link leave} must end. Waits while too many other hours are in use. */
@@ -43,20 +41,20 @@ export class OpenFiles {
     else this.#add(hour);
   }
 
-  /** Opens a file of an hour that the caller has entered. @returns `undefined` when the hour has no file of this tier */
-  async open(hour: number, tier: Tier): Promise<SharedFile | undefined> {
+  /** Opens a file of an hour that the caller has entered. @returns `undefined` when the hour has no file of this kind */
+  async open(hour: number, kind: Kind): Promise<SharedFile | undefined> {
     const { files } = this.#hours.get(hour)!;
-    const known = files.get(tier);
+    const known = files.get(kind);
     // A file that was missing for another read may exist now.
-    if (known !== undefined) return (await known) ?? this.open(hour, tier);
-    const opening = openIfExists(tierPath(this.#folder, hour, tier));
-    files.set(tier, opening);
+    if (known !== undefined) return (await known) ?? this.open(hour, kind);
+    const opening = openIfExists(this.#pathOf(hour, kind));
+    files.set(kind, opening);
     try {
       const file = await opening;
-      if (file === undefined) files.delete(tier);
+      if (file === undefined) files.delete(kind);
       return file;
     } catch (error) {
-      files.delete(tier);
+      files.delete(kind);
       throw error;
     }
   }

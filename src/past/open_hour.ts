@@ -45,14 +45,14 @@ export interface OpenHour {
  */
 export class HourOpener {
   readonly #folder: string;
-  readonly #files: OpenFiles;
+  readonly #files: OpenFiles<Tier>;
   readonly #index = new HourIndex();
   readonly #logs = new Map<string, Promise<LogReader | undefined>>();
   #listed: { readonly atMs: number; readonly hours: Set<number> } | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.#files = new OpenFiles(folder);
+    this.#files = new OpenFiles((hour, tier) => tierPath(folder, hour, tier));
   }
 
   /** Returns the hours that have entries, ascending. */

@@ -1,22 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { test } from 'tap';
-import { TIERS } from '../../src/past/chunk_group.js';
 import { OPEN_HOURS_MAX, OpenFiles } from '../../src/past/open_files.js';
-import { hourOf, NS_PER_HOUR, tierPath } from '../../src/past/past_folder.js';
+import { FILE_KINDS, type FileKind, hourOf, hourPath, NS_PER_HOUR } from '../../src/past/hour_paths.js';
 import { PastReader } from '../../src/past/past_reader.js';
 import { evmName, HOUR_START_NS } from './sample_past.js';
 
 const HOUR = hourOf(HOUR_START_NS);
 
-function filesOf(folder: string, hours: number): OpenFiles {
+function filesOf(folder: string, hours: number): OpenFiles<FileKind> {
   for (let i = 0; i < hours; i++)
-    for (const tier of TIERS) writeFileSync(tierPath(folder, HOUR + i, tier), '');
-  return new OpenFiles(folder);
+    for (const kind of FILE_KINDS) writeFileSync(hourPath(folder, HOUR + i, kind), '');
+  return new OpenFiles((hour, kind) => hourPath(folder, hour, kind));
 }
 
 /** Enters an hour, and records its number when the wait is over. */
-function enterLater(files: OpenFiles, hour: number, entered: number[]): Promise<void> {
+function enterLater(files: OpenFiles<FileKind>, hour: number, entered: number[]): Promise<void> {
   return files.enter(hour).then(() => {
     entered.push(hour);
   });
@@ -28,7 +27,7 @@ test('reads of the same hour share its files, and the last of them closes the fi
   await files.enter(HOUR);
   const [first, second] = await Promise.all([files.open(HOUR, 'inputs'), files.open(HOUR, 'inputs')]);
   t.equal(second!.file, first!.file);
-  t.not((await files.open(HOUR, 'signatures'))!.file, first!.file);
+  t.not((await files.open(HOUR, 'jsonl'))!.file, first!.file);
   await files.leave(HOUR);
   t.ok((await first!.file.stat()).isFile(), 'the second read still uses it');
   await files.leave(HOUR);
@@ -40,7 +39,7 @@ test('with too many hours in use a read waits, and reads start in the order in w
   const files = filesOf(folder, OPEN_HOURS_MAX + 2);
   for (let i = 0; i < OPEN_HOURS_MAX; i++) {
     await files.enter(HOUR + i);
-    await files.open(HOUR + i, 'signatures');
+    await files.open(HOUR + i, 'jsonl');
   }
   const entered: number[] = [];
   const [next, after] = [HOUR + OPEN_HOURS_MAX, HOUR + OPEN_HOURS_MAX + 1];

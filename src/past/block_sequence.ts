@@ -1,0 +1,245 @@
+import type { Lost } from './entry_order.js';
+import type { ListedHour } from './hour_list.js';
+import type { BlockPlace, OpenHour, PastBlock } from './hour_reader.js';
+import { LostRange, PastChanged, PastRemoved } from './lost_range.js';
+import type { PastEntry } from './past_entry.js';
+import type { PastState } from './running_segments.js';
+
+/** A time range: `fromNs` <= time < `toNs`. */
+export interface PastRange {
+  readonly fromNs: bigint;
+  readonly toNs: bigint;
+}
+
+/** Entries of an asset that are read at once. Leaves out carried copies. */
+export interface EntryBlock {
+  /** Reads the entries one by one. */
+  entries(): Iterable<PastEntry>;
+  /** Reads the entries without their inputs. Their lines may lack the hash. */
+  bareEntries(): Iterable<PastEntry>;
+}
+
+/** Blocks that are read one by one, or a few at once. */
+export interface BlockSource extends AsyncIterable<EntryBlock> {
+  /**
+   * Reads the next few blocks, which is faster than one by one. Returns no blocks at the end.
+   * @throws LostRange when the next entries of the range are lost
+   * @throws PastRemoved when the retention time of entries in the range ends during the read
+   */
+  nextFew(): Promise<readonly EntryBlock[]>;
+  /** Continues at a time, so that a caller that waits need not hold its block. */
+  continueAt(fromNs: bigint): void;
+}
+
+/** The parts of the past that a range reads. */
+export interface RangeParts {
+  state(): Promise<PastState>;
+  open(listed: ListedHour): Promise<OpenHour>;
+}
+
+export interface WantedBlocks {
+  readonly assetKey: string;
+  readonly range: PastRange;
+  readonly withInputs: boolean;
+}
+
+/** The approximate number of characters in a few blocks. */
+const READ_CHARS_MAX = 256 * 1024;
+
+/**
+ * Reads the blocks of a range. The position between two reads is a time. So no file is open and no bytes are held then, and entries may move
+ * from the log into the files of hours.
+ */
+export class BlockSequence implements BlockSource, AsyncIterator<EntryBlock, undefined> {
+  readonly #parts: RangeParts;
+  readonly #wanted: WantedBlocks;
+  #fromNs: bigint;
+  /** The first hour of the past at the first read. */
+  #firstHour: number | undefined;
+
+  constructor(parts: RangeParts, wanted: WantedBlocks) {
+    this.#parts = parts;
+    this.#wanted = wanted;
+    this.#fromNs = wanted.range.fromNs;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<EntryBlock, undefined>> {
+    const [value] = await this.#nextUpTo(1);
+    return value === undefined ? { done: true, value } : { done: false, value };
+  }
+
+  nextFew(): Promise<readonly EntryBlock[]> {
+    return this.#nextUpTo(READ_CHARS_MAX);
+  }
+
+  continueAt(fromNs: bigint): void {
+    this.#fromNs = fromNs;
+  }
+
+  #nextUpTo(charsMax: number): Promise<readonly EntryBlock[]> {
+    return again(async () => {
+      if (this.#fromNs >= this.#wanted.range.toNs) return [];
+      const state = await this.#parts.state();
+      this.#expectKept(state);
+      const { list, segments } = state;
+      const read = new BlockRead(this.#wanted, this.#fromNs, charsMax);
+      for (const { losses } of [...list.hours, ...segments]) read.lose(losses);
+      for (const listed of list.hours) {
+        if (read.isOver) break;
+        if (!read.mayHave(listed)) continue;
+        const open = await this.#parts.open(listed);
+        try {
+          await read.hour(open);
+        } finally {
+          await open.close();
+        }
+      }
+      for (const segment of segments) {
+        if (read.isOver) break;
+        if (read.mayHave(segment)) await read.add(segment.blocks(this.#wanted.assetKey));
+      }
+      const { blocks, endNs } = read.end();
+      this.#fromNs = endNs;
+      return blocks;
+    });
+  }
+
+  /** @throws PastRemoved when the hours of the next entries have been removed since the first read */
+  #expectKept({ list }: PastState): void {
+    const [first] = list.hours;
+    this.#firstHour ??= first?.hour;
+    if (first !== undefined && first.hour > this.#firstHour! && this.#fromNs < (first.firstNs ?? 0n))
+      throw new PastRemoved('the next hour of the range is no longer kept');
+  }
+}
+
+/** One read of a {@link BlockSequence}. It ends before a loss; the next read then begins with the loss. */
+class BlockRead {
+  readonly #wanted: WantedBlocks;
+  readonly #fromNs: bigint;
+  #charsLeft: number;
+  readonly #blocks: EntryBlock[] = [];
+  /** The time after the last entry of the blocks. */
+  #endNs: bigint;
+  /** The first loss of the range; the entries of this read are earlier. */
+  #lost: Lost | undefined;
+
+  constructor(wanted: WantedBlocks, fromNs: bigint, charsMax: number) {
+    this.#wanted = wanted;
+    this.#fromNs = fromNs;
+    this.#charsLeft = charsMax;
+    this.#endNs = fromNs;
+  }
+
+  get #limitNs(): bigint {
+    return this.#lost?.firstNs ?? this.#wanted.range.toNs;
+  }
+
+  get isOver(): boolean {
+    return this.#charsLeft <= 0 || this.#limitNs <= this.#fromNs;
+  }
+
+  lose(losses: readonly Lost[]): void {
+    for (const { firstNs, lastNs, damage } of losses) {
+      if (lastNs < this.#fromNs || firstNs >= this.#limitNs) continue;
+      this.#lost = { firstNs: firstNs < this.#fromNs ? this.#fromNs : firstNs, lastNs, damage };
+    }
+  }
+
+  mayHave({ firstNs, lastNs }: { readonly firstNs: bigint | undefined; readonly lastNs: bigint | undefined }): boolean {
+    return firstNs !== undefined && firstNs < this.#limitNs && lastNs! >= this.#fromNs;
+  }
+
+  async hour(open: OpenHour): Promise<void> {
+    this.lose(open.damage);
+    for (const group of open.groups) {
+      if (this.isOver) return;
+      const [first, last] = [group.first, group.last].map((text) => (text === undefined ? undefined : BigInt(text)));
+      if (!this.mayHave({ firstNs: first, lastNs: last })) continue;
+      try {
+        await this.add(await open.blocks(this.#wanted.assetKey, group));
+      } catch (error) {
+        if (!(error instanceof LostRange)) throw error;
+        this.lose([error]);
+      }
+    }
+  }
+
+  async add(places: readonly BlockPlace[]): Promise<void> {
+    for (const place of places) {
+      if (this.isOver) return;
+      if (place.lastNs < this.#fromNs || place.firstNs >= this.#limitNs) continue;
+      try {
+        const block = await place.read(this.#wanted.withInputs);
+        const indexes = this.#wantedOf(block);
+        if (indexes.length === 0) continue;
+        this.#charsLeft -= block.bytes;
+        this.#endNs = block.timeNs(indexes.at(-1)!) + 1n;
+        this.#blocks.push(entryBlock(block, indexes));
+      } catch (error) {
+        if (!(error instanceof LostRange)) throw error;
+        this.lose([error]);
+      }
+    }
+  }
+
+  #wantedOf(block: PastBlock): number[] {
+    const indexes: number[] = [];
+    const limitNs = this.#limitNs;
+    for (let i = firstAfter(block, this.#fromNs - 1n); i < block.length; i++) {
+      if (block.timeNs(i) >= limitNs) break;
+      if (!block.isCarried(i)) indexes.push(i);
+    }
+    return indexes;
+  }
+
+  /**
+   * Returns the blocks, and the time after which the next read continues.
+   * @throws LostRange when the range begins with a loss
+   */
+  end(): { readonly blocks: readonly EntryBlock[]; readonly endNs: bigint } {
+    if (this.#blocks.length > 0) return { blocks: this.#blocks, endNs: this.#endNs };
+    if (this.#lost !== undefined) throw new LostRange(this.#lost);
+    return { blocks: [], endNs: this.#wanted.range.toNs };
+  }
+}
+
+function entryBlock(block: PastBlock, indexes: readonly number[]): EntryBlock {
+  return {
+    *entries() {
+      for (const index of indexes) yield block.entry(index);
+    },
+    *bareEntries() {
+      for (const index of indexes) yield block.bareEntry(index);
+    },
+  };
+}
+
+/** Returns the index of the first entry after a time. */
+export function firstAfter(block: PastBlock, timeNs: bigint): number {
+  let [low, high] = [0, block.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (block.timeNs(middle) <= timeNs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The largest number of times that a read begins again, because the past changed meanwhile. */
+const TRIES_MAX = 10;
+
+/** Reads again when the past changed during the read. */
+export async function again<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof PastChanged) || tries === TRIES_MAX) throw error;
+    }
+  }
+}
