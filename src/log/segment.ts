@@ -40,8 +40,12 @@ export function listSegments(folder: string): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Receives the lines of a frame. */
-export type OnFrame = (lines: string[], place: FramePlace) => void | Promise<void>;
+/** Receives the lines of a frame, and in words the damage before the frame. */
+export type OnFrame = (
+  lines: string[],
+  place: FramePlace,
+  damage: string | undefined,
+) => void | Promise<void>;
 
 /** Reads a segment, also while another thread writes it. Reads use Node's thread pool. */
 export class SegmentReader {
@@ -49,17 +53,19 @@ export class SegmentReader {
   /** The damage between whole frames, in words. */
   readonly damage: string[] = [];
   readonly #file: FileHandle;
-  readonly #number: number;
+  readonly number: number;
   #head: SegmentHead | undefined;
   /** The position up to which all frames are read. */
   #position = 0;
   #size = 0;
+  /** True for a segment with the name of another one. */
+  #isForeign = false;
   #refreshing: Promise<void> = Promise.resolve();
 
   private constructor(file: FileHandle, path: string, number: number) {
     this.#file = file;
     this.path = path;
-    this.#number = number;
+    this.number = number;
   }
 
   /** @returns `undefined` if the segment has been removed */
@@ -111,6 +117,7 @@ export class SegmentReader {
   }
 
   async #refresh(onFrame: OnFrame): Promise<void> {
+    if (this.#isForeign) return;
     const from = this.#position;
     this.#size = (await this.#file.stat()).size;
     if (this.#size <= from) return;
@@ -118,26 +125,46 @@ export class SegmentReader {
     // A whole segment takes long.
     const turn = new WorkTurn();
     /** The frames of a commit whose last frame is not read yet. */
-    const held: FoundFrame[] = [];
+    const held: HeldFrame[] = [];
     let at = 0;
     for (;;) {
       const found = frameAt(bytes, at) ?? nextFrame(bytes, at);
       if (found === undefined) return;
       const isDamaged = found.at > at;
-      if (isDamaged) this.damage.push(`${this.path} is damaged at byte ${from + at}`);
+      const damage = isDamaged ? `${this.path} is damaged at byte ${from + at}` : undefined;
+      if (damage !== undefined) this.damage.push(damage);
       at = found.end;
-      held.push(found);
+      held.push({ ...found, damage });
       // The frames before damage belong to a commit that was whole.
       const whole = found.hasMore ? (isDamaged ? held.splice(0, held.length - 1) : []) : held.splice(0);
       for (const frame of whole) {
         const lines = linesOf(bytes, frame);
-        if (this.#head === undefined && frame.at === 0 && from === 0)
-          this.#head = headOf(lines[0]!, this.#number);
-        else await onFrame(lines, { at: from + frame.at, end: from + frame.end });
+        if (this.#head === undefined && frame.at === 0 && from === 0) {
+          if (!this.#takeHead(lines[0]!)) return;
+        } else await onFrame(lines, { at: from + frame.at, end: from + frame.end }, frame.damage);
         this.#position = from + frame.end;
         if (turn.isOver) await turn.next();
       }
     }
+  }
+
+  /**
+   * Reads the head. All of a segment with the name of another one is damage.
+   * @returns false for the head of another segment
+   * @throws Error for the head of another format
+   */
+  #takeHead(line: string): boolean {
+    const head = JSON.parse(line) as SegmentHead;
+    if (head.format !== FORMAT_VERSION)
+      throw new Error(
+        `a segment of the log has format ${head.format}, and this program reads ${FORMAT_VERSION}`,
+      );
+    if (head.segment === this.number) this.#head = head;
+    else {
+      this.damage.push(`${this.path} is segment ${head.segment}`);
+      this.#isForeign = true;
+    }
+    return !this.#isForeign;
   }
 
   async #bytes(position: number, length: number): Promise<Buffer> {
@@ -152,16 +179,9 @@ export class SegmentReader {
   }
 }
 
-/** @throws Error for the head of another format or of another segment */
-function headOf(line: string, number: number): SegmentHead {
-  const head = JSON.parse(line) as SegmentHead;
-  if (head.format !== FORMAT_VERSION)
-    throw new Error(
-      `a segment of the log has format ${head.format}, and this program reads ${FORMAT_VERSION}`,
-    );
-  if (head.segment !== number)
-    throw new Error(`segment ${head.segment} of the log has the name of ${number}`);
-  return head;
+/** A whole frame of a commit, and the damage before it. */
+interface HeldFrame extends FoundFrame {
+  readonly damage: string | undefined;
 }
 
 function namesIn(folder: string): string[] {

@@ -73,7 +73,10 @@ export function encodeHead(head: GroupHead): Buffer {
 
 /** @returns `undefined` when the bytes are not a whole head */
 export function decodeHead(bytes: Buffer): GroupHead | undefined {
-  if (bytes.length !== GROUP_HEAD_BYTES || !bytes.subarray(BEFORE_TEXT).toString('latin1').startsWith(HEAD_FIRST))
+  if (
+    bytes.length !== GROUP_HEAD_BYTES ||
+    !bytes.subarray(BEFORE_TEXT).toString('latin1').startsWith(HEAD_FIRST)
+  )
     return undefined;
   const text = unzipped(bytes);
   // The size of a stored text, its checksum and the head of gzip are checked by comparing all bytes.
@@ -83,7 +86,13 @@ export function decodeHead(bytes: Buffer): GroupHead | undefined {
 }
 
 /** Writes the times of a loss. */
-export function timesOf({ firstNs, lastNs }: { readonly firstNs: bigint; readonly lastNs: bigint }): LostTimes {
+export function timesOf({
+  firstNs,
+  lastNs,
+}: {
+  readonly firstNs: bigint;
+  readonly lastNs: bigint;
+}): LostTimes {
   return [String(firstNs), String(lastNs)];
 }
 
@@ -94,7 +103,9 @@ export function* placesOfHeads(bytes: Buffer): Iterable<number> {
 }
 
 /** Encodes the index of a group: a line for each member, in the order of the file. */
-export function encodeIndex(membersOf: Iterable<readonly [assetKey: string, members: readonly Member[]]>): Buffer {
+export function encodeIndex(
+  membersOf: Iterable<readonly [assetKey: string, members: readonly Member[]]>,
+): Buffer {
   const lines: string[] = [];
   for (const [assetKey, members] of membersOf) {
     const { symbol: member, signatureType: type } = nameOfKey(assetKey);
@@ -107,10 +118,10 @@ export function encodeIndex(membersOf: Iterable<readonly [assetKey: string, memb
 }
 
 /** The members of a group by asset. */
-export type GroupIndex = ReadonlyMap<string, readonly Member[]>;
+export type MemberIndex = ReadonlyMap<string, readonly Member[]>;
 
 /** @returns `undefined` when the bytes are damaged */
-export function decodeIndex(bytes: Buffer, crc: number): GroupIndex | undefined {
+export function decodeIndex(bytes: Buffer, crc: number): MemberIndex | undefined {
   const text = crc32(bytes) === crc ? unzipped(bytes)?.toString() : undefined;
   if (text === undefined) return undefined;
   const membersOf = new Map<string, Member[]>();

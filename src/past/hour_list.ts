@@ -8,7 +8,7 @@ import type { Lost } from './entry_order.js';
 import { type LostTimes, timesOf } from './hour_group.js';
 import { hourName, parseHour } from './hour_paths.js';
 
-/** What the past knows of an hour. */
+/** Facts about an hour and its files. */
 export interface ListedHour {
   readonly hour: number;
   /** The times of the first and the last entry that is not a carried copy; `undefined` without such an entry. */

@@ -1,10 +1,10 @@
-import { LostRange, PastChanged } from './lost_range.js';
 import type { Lost } from './entry_order.js';
-import { decodeIndex, decodeLines, type GroupHead, type GroupIndex, type Member } from './hour_group.js';
-import { type FoundGroups, findGroups, readUpTo } from './hour_groups.js';
+import { findGroups, type HourGroups, readUpTo } from './found_groups.js';
+import { decodeIndex, decodeLines, type GroupHead, type Member, type MemberIndex } from './hour_group.js';
 import type { ListedHour } from './hour_list.js';
 import { type FileKind, hourPath } from './hour_paths.js';
 import { wholeInput, wholeLine } from './kept_line.js';
+import { LostRange, PastChanged } from './lost_range.js';
 import { inputsOfLines } from './member_writer.js';
 import { OpenFiles, type SharedFile } from './open_files.js';
 import { entryOf, type PastEntry, timeOf } from './past_entry.js';
@@ -14,7 +14,7 @@ const HOURS_MAX = 256;
 const INDEXES_MAX = 64;
 
 /** Lines of an asset that are read at once, ascending by time. */
-export interface PastBlock {
+export interface LineBlock {
   readonly firstNs: bigint;
   readonly lastNs: bigint;
   readonly length: number;
@@ -29,21 +29,21 @@ export interface PastBlock {
 }
 
 /** A place from which a block can be read. */
-export interface BlockPlace {
+export interface LinePlace {
   readonly firstNs: bigint;
   readonly lastNs: bigint;
   /** @throws LostRange when the block is damaged, or with inputs when these are damaged */
-  read(withInputs: boolean): Promise<PastBlock>;
+  read(withInputs: boolean): Promise<LineBlock>;
 }
 
 /** An hour whose files are open. */
-export interface OpenHour {
+export interface OpenedHour {
   readonly damage: readonly Lost[];
   /**
    * Returns the blocks of an asset in order.
    * @throws LostRange when an index is damaged
    */
-  blocks(assetKey: string, group: GroupHead): Promise<readonly BlockPlace[]>;
+  blocks(assetKey: string, group: GroupHead): Promise<readonly LinePlace[]>;
   readonly groups: readonly GroupHead[];
   /** Returns the keys of the assets of a group. @throws LostRange when the index is damaged */
   assetKeys(group: GroupHead): Promise<Iterable<string>>;
@@ -55,8 +55,8 @@ export class HourReader {
   readonly #folder: string;
   readonly #isCurrent: (listed: ListedHour) => boolean;
   readonly #files: OpenFiles<FileKind>;
-  readonly #found = new Map<string, FoundGroups>();
-  readonly #indexes = new Map<string, GroupIndex>();
+  readonly #found = new Map<string, HourGroups>();
+  readonly #indexes = new Map<string, MemberIndex>();
 
   /** @param isCurrent returns whether the list of hours still says the same of an hour */
   constructor(folder: string, isCurrent: (listed: ListedHour) => boolean) {
@@ -66,7 +66,7 @@ export class HourReader {
   }
 
   /** Opens an hour. The caller must close the hour before it opens another one. */
-  async open(listed: ListedHour): Promise<OpenHour> {
+  async open(listed: ListedHour): Promise<OpenedHour> {
     const { hour } = listed;
     await this.#files.enter(hour);
     try {
@@ -85,14 +85,14 @@ export class HourReader {
   }
 
   /** @throws PastChanged when the hour is no longer kept */
-  #missing(listed: ListedHour): FoundGroups {
+  #missing(listed: ListedHour): HourGroups {
     if (!this.#isCurrent(listed)) throw new PastChanged();
     const { hour, firstNs = 0n, lastNs = 0n } = listed;
     const damage = `${hourPath(this.#folder, hour, 'jsonl')} is missing`;
     return { groups: [], damage: [{ firstNs, lastNs, damage }] };
   }
 
-  async #groups({ file, path }: SharedFile, listed: ListedHour): Promise<FoundGroups> {
+  async #groups({ file, path }: SharedFile, listed: ListedHour): Promise<HourGroups> {
     const key = `${path} ${listed.bytes} ${listed.crc}`;
     const known = this.#found.get(key);
     if (known !== undefined) return known;
@@ -107,7 +107,7 @@ export class HourReader {
     listed: ListedHour,
     group: GroupHead,
     assetKey: string,
-  ): Promise<readonly BlockPlace[]> {
+  ): Promise<readonly LinePlace[]> {
     const members = (await this.#index(shared, group)).get(assetKey) ?? [];
     return members.map((member) => ({
       firstNs: member.firstNs,
@@ -120,7 +120,10 @@ export class HourReader {
     }));
   }
 
-  async #index({ file, path }: SharedFile, { index: at, end, crc, first, last }: GroupHead): Promise<GroupIndex> {
+  async #index(
+    { file, path }: SharedFile,
+    { index: at, end, crc, first, last }: GroupHead,
+  ): Promise<MemberIndex> {
     const key = `${path} ${at} ${crc}`;
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
@@ -138,7 +141,11 @@ export class HourReader {
   async #lines({ file, path }: SharedFile, { at, bytes, crc, firstNs, lastNs }: Member): Promise<string[]> {
     const lines = decodeLines(await readUpTo(file, at, bytes), crc);
     if (lines !== undefined) return lines;
-    throw new LostRange({ firstNs, lastNs, damage: `the lines at byte ${at} of ${path} are damaged; the disk may be failing` });
+    throw new LostRange({
+      firstNs,
+      lastNs,
+      damage: `the lines at byte ${at} of ${path} are damaged; the disk may be failing`,
+    });
   }
 
   /** Reads the lines of inputs; `undefined` when inputs are not kept. */
@@ -158,7 +165,7 @@ export class HourReader {
 }
 
 /** The lines of a member. */
-class MemberBlock implements PastBlock {
+class MemberBlock implements LineBlock {
   readonly firstNs: bigint;
   readonly lastNs: bigint;
   readonly #carried: number;
@@ -170,7 +177,11 @@ class MemberBlock implements PastBlock {
     whole: [],
   };
 
-  constructor({ firstNs, lastNs, carried }: Member, lines: readonly string[], inputs: readonly string[] | undefined) {
+  constructor(
+    { firstNs, lastNs, carried }: Member,
+    lines: readonly string[],
+    inputs: readonly string[] | undefined,
+  ) {
     this.firstNs = firstNs;
     this.lastNs = lastNs;
     this.#carried = carried;
@@ -209,7 +220,10 @@ class MemberBlock implements PastBlock {
     if (kept === undefined) return undefined;
     const { kept: before, whole } = this.#last;
     if (kept !== before)
-      this.#last = { kept, whole: kept.map((text, i) => (text === before?.[i] ? whole[i]! : wholeInput(text))) };
+      this.#last = {
+        kept,
+        whole: kept.map((text, i) => (text === before?.[i] ? whole[i]! : wholeInput(text))),
+      };
     return this.#last.whole;
   }
 }

@@ -7,13 +7,13 @@ import type { EntryOrder, OrderedEntry } from './entry_order.js';
 import { GroupWriter } from './group_writer.js';
 import { EMPTY_LIST, type HourList, type ListedHour, writeHourList } from './hour_list.js';
 import { type FileKind, hourOf, hourPath } from './hour_paths.js';
+import { type HourFigures, type KeptTimes, removeOldFiles } from './kept_hours.js';
 import { newestIn } from './newest_entries.js';
 import { isAfter, type WrittenEntry } from './past_entry.js';
+import { endDamage, orderAfter } from './past_log.js';
 import { restoreHourList } from './restored_list.js';
-import { type FileFigures, removeOldFiles, type Retention } from './kept_hours.js';
-import { endDamage, orderAfter } from './running_segments.js';
 
-export interface HourWriterOptions extends Retention {
+export interface HourWriterOptions extends KeptTimes {
   readonly clock: { nowNs(): bigint };
   /** Returns the keys of the assets that each hour carries on. */
   readonly isConfigured: (assetKey: string) => boolean;
@@ -35,7 +35,7 @@ export class HourWriter {
   #newest: Map<string, WrittenEntry> | undefined;
   #working: Promise<void> = Promise.resolve();
   #cleanNs = 0n;
-  #figures: FileFigures = { bytes: 0, files: 0, oldestS: undefined, damage: [] };
+  #figures: HourFigures = { bytes: 0, files: 0, oldestS: undefined, damage: [] };
 
   private constructor(options: HourWriterOptions) {
     this.#options = options;
@@ -54,7 +54,7 @@ export class HourWriter {
     return this.#list.last;
   }
 
-  get figures(): FileFigures {
+  get figures(): HourFigures {
     return this.#figures;
   }
 
@@ -72,7 +72,8 @@ export class HourWriter {
       const { list, figures } = await removeOldFiles(this.#options, this.#list, nowNs);
       this.#list = list;
       for (const damage of figures.damage)
-        if (!this.#figures.damage.includes(damage)) this.#options.logger?.error(`the past is damaged: ${damage}`);
+        if (!this.#figures.damage.includes(damage))
+          this.#options.logger?.error(`the past is damaged: ${damage}`);
       this.#figures = figures;
     });
   }
@@ -182,7 +183,11 @@ function newHour(hour: number): ListedHour {
 }
 
 /** Opens a file of an hour and cuts what an interrupted write left behind its listed end. A shorter file stays shorter. */
-async function openAt(folder: string, { hour, bytes, inputsBytes }: ListedHour, kind: FileKind): Promise<FileHandle> {
+async function openAt(
+  folder: string,
+  { hour, bytes, inputsBytes }: ListedHour,
+  kind: FileKind,
+): Promise<FileHandle> {
   const path = hourPath(folder, hour, kind);
   const file = await open(path, 'a+', 0o600).then(async (created) => {
     await created.close();

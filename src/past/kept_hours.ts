@@ -7,7 +7,7 @@ const SECONDS_PER_HOUR = 3_600;
 const KEPT_NS_MIN = 660_000_000_000n;
 
 /** The state of the past's files after {@link removeOldFiles}. */
-export interface FileFigures {
+export interface HourFigures {
   readonly bytes: number;
   readonly files: number;
   /** The UNIX second at which the first hour with a file begins; `undefined` without a file. */
@@ -16,7 +16,7 @@ export interface FileFigures {
   readonly damage: readonly string[];
 }
 
-export interface Retention {
+export interface KeptTimes {
   readonly folder: string;
   /** The time for which aggregates are kept together with their inputs. */
   readonly proofsNs: bigint;
@@ -26,16 +26,18 @@ export interface Retention {
 
 /** Removes the files whose retention time has ended, after the list says so. Compares the other files with the list. */
 export async function removeOldFiles(
-  { folder, proofsNs, signaturesNs }: Retention,
+  { folder, proofsNs, signaturesNs }: KeptTimes,
   before: HourList,
   nowNs: bigint,
-): Promise<{ readonly list: HourList; readonly figures: FileFigures }> {
+): Promise<{ readonly list: HourList; readonly figures: HourFigures }> {
   const isKept = (hour: number, keptNs: bigint) =>
     BigInt(hour + 1) * NS_PER_HOUR + (keptNs > KEPT_NS_MIN ? keptNs : KEPT_NS_MIN) >= nowNs;
   const hours = before.hours
     .filter(({ hour }) => isKept(hour, signaturesNs))
     .map((one) => (isKept(one.hour, proofsNs) ? one : { ...one, inputsBytes: 0 }));
-  const isSame = hours.length === before.hours.length && hours.every((one, i) => sizesOf(one) === sizesOf(before.hours[i]!));
+  const isSame =
+    hours.length === before.hours.length &&
+    hours.every((one, i) => sizesOf(one) === sizesOf(before.hours[i]!));
   const list = isSame ? before : { ...before, hours };
   if (!isSame) await writeHourList(folder, list);
   const found = new Set<string>();
@@ -47,7 +49,11 @@ export async function removeOldFiles(
   return { list, figures: await compare(folder, hours, found) };
 }
 
-async function compare(folder: string, hours: readonly ListedHour[], found: Set<string>): Promise<FileFigures> {
+async function compare(
+  folder: string,
+  hours: readonly ListedHour[],
+  found: Set<string>,
+): Promise<HourFigures> {
   const damage: string[] = [];
   let bytes = 0;
   const files = found.size;
@@ -58,7 +64,8 @@ async function compare(folder: string, hours: readonly ListedHour[], found: Set<
       const size = found.delete(path) ? (await stat(path)).size : undefined;
       bytes += size ?? 0;
       if (least > 0 && size === undefined) damage.push(`${path} is missing`);
-      else if (size !== undefined && size < least) damage.push(`${path} has ${size} bytes instead of ${least}`);
+      else if (size !== undefined && size < least)
+        damage.push(`${path} has ${size} bytes instead of ${least}`);
     }
   // The writer may just begin the newest hour.
   const newest = hours.at(-1)?.hour ?? -1;

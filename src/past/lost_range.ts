@@ -16,8 +16,8 @@ export class LostRange extends Error implements Lost {
 }
 
 /** Thrown when files were removed while a range was read, because their retention time ended. */
-export class PastRemoved extends Error {
-  override readonly name = 'PastRemoved';
+export class RangeRemoved extends Error {
+  override readonly name = 'RangeRemoved';
 }
 
 /** Thrown when a part of the past was moved or removed while it was read. The reader reads again. */

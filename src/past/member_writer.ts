@@ -75,7 +75,10 @@ export class MemberWriter {
     const isSame = before.length === numbers.length || before.length === 0;
     const fresh = numbers.flatMap((number, place) => (number === before[place] ? [] : [place]));
     // The places of new inputs, in the order in which the member has them.
-    const isUsual = isSame && fresh.every((place, i) => numbers[place] === next + i) && next + fresh.length === this.#numbers.size;
+    const isUsual =
+      isSame &&
+      fresh.every((place, i) => numbers[place] === next + i) &&
+      next + fresh.length === this.#numbers.size;
     return `${text}${isUsual ? `[${fresh.join()}]` : `{"all":[${numbers.join()}]}`}\n`;
   }
 
@@ -87,7 +90,9 @@ export class MemberWriter {
       lines: this.#lines.length,
       carried: this.#carried,
     };
-    this.#full.push(Promise.all([zip(lines), zip(inputs)]).then(([text, of]) => ({ ...rest, text, inputs: of })));
+    this.#full.push(
+      Promise.all([zip(lines), zip(inputs)]).then(([text, of]) => ({ ...rest, text, inputs: of })),
+    );
     this.#lines = [];
     this.#inputs = [];
     this.#carried = 0;

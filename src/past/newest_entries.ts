@@ -1,6 +1,6 @@
 import { WorkTurn } from '../log/work_turn.js';
 import type { HourList } from './hour_list.js';
-import { type BlockPlace, HourReader, type OpenHour } from './hour_reader.js';
+import { HourReader, type LinePlace, type OpenedHour } from './hour_reader.js';
 import { LostRange } from './lost_range.js';
 import { nameOfKey, stateText, type WrittenEntry } from './past_entry.js';
 
@@ -26,15 +26,15 @@ export async function newestIn(folder: string, { hours }: HourList): Promise<Map
 }
 
 /** Returns the last place of each asset. A damaged index is damage of the hour. */
-async function lastPlaces(open: OpenHour): Promise<Map<string, BlockPlace>> {
-  const places = new Map<string, BlockPlace>();
+async function lastPlaces(open: OpenedHour): Promise<Map<string, LinePlace>> {
+  const places = new Map<string, LinePlace>();
   for (const group of open.groups)
     for (const assetKey of await open.assetKeys(group).catch(() => []))
       places.set(assetKey, (await open.blocks(assetKey, group)).at(-1)!);
   return places;
 }
 
-async function entryAt(assetKey: string, place: BlockPlace, { damage }: OpenHour): Promise<WrittenEntry> {
+async function entryAt(assetKey: string, place: LinePlace, { damage }: OpenedHour): Promise<WrittenEntry> {
   const read = async (withInputs: boolean) => {
     const block = await place.read(withInputs);
     return block.entry(block.length - 1);
@@ -42,7 +42,8 @@ async function entryAt(assetKey: string, place: BlockPlace, { damage }: OpenHour
   try {
     const entry = await read(true).catch(() => read(false));
     const lost = damage.find(({ lastNs }) => lastNs > entry.timeNs);
-    if (lost !== undefined) return gapOf(assetKey, lost.firstNs > entry.timeNs ? lost.firstNs : entry.timeNs + 1n);
+    if (lost !== undefined)
+      return gapOf(assetKey, lost.firstNs > entry.timeNs ? lost.firstNs : entry.timeNs + 1n);
     const { kind, timeNs } = entry;
     const text = entry.kind === 'priced' ? entry.line : stateText(entry.kind, nameOfKey(assetKey), timeNs);
     return { assetKey, kind, timeNs, text };

@@ -1,12 +1,12 @@
 import type { AssetName } from '../model/asset_map.js';
-import { again, BlockSequence, type BlockSource, firstAfter, type PastRange } from './block_sequence.js';
 import type { Lost } from './entry_order.js';
+import { again, EntrySequence, type EntrySource, firstAfter, type TimeRange } from './entry_sequence.js';
 import { DamagedList, EMPTY_LIST, FollowedHourList, type HourList, type ListedHour } from './hour_list.js';
 import { hourOf, listHourFiles } from './hour_paths.js';
-import { type BlockPlace, HourReader } from './hour_reader.js';
+import { HourReader, type LinePlace } from './hour_reader.js';
 import { LostRange } from './lost_range.js';
 import { assetKeyOf, type PastEntry } from './past_entry.js';
-import { type PastState, RunningSegments } from './running_segments.js';
+import { PastLog, type PastMoment } from './past_log.js';
 
 export interface PastReaderOptions {
   /** The folders of the hours and of the log. */
@@ -27,13 +27,13 @@ const IN_FORCE_NS_MAX = 86_400_000_000_000n;
 export class PastLines {
   readonly #options: PastReaderOptions;
   readonly #hours: HourReader;
-  readonly #segments: RunningSegments;
+  readonly #segments: PastLog;
   readonly #list: FollowedHourList;
 
   constructor(options: PastReaderOptions) {
     this.#options = options;
     this.#hours = new HourReader(options.folder, (listed) => this.#isCurrent(listed));
-    this.#segments = new RunningSegments(options.logFolder, options.hasRepeated);
+    this.#segments = new PastLog(options.logFolder, options.hasRepeated);
     this.#list = new FollowedHourList(options.folder);
   }
 
@@ -68,7 +68,8 @@ export class PastLines {
     const assetKey = assetKeyOf(name);
     return again(async () => {
       const { list, segments } = await this.#state();
-      if (segments.some((segment) => segment.blocks(assetKey).some(({ lastNs }) => lastNs >= timeNs))) return true;
+      if (segments.some((segment) => segment.blocks(assetKey).some(({ lastNs }) => lastNs >= timeNs)))
+        return true;
       for (const listed of list.hours.filter((one) => (one.lastNs ?? 0n) >= timeNs).reverse())
         if ((await this.#blocksIn(listed, assetKey)).some(({ lastNs }) => lastNs >= timeNs)) return true;
       return false;
@@ -79,9 +80,9 @@ export class PastLines {
    * Returns the blocks of an asset that have entries in a time range, in order. No file is open between two blocks, and no block is held, so
    * the caller may be slow.
    */
-  blocks(name: AssetName, range: PastRange, withInputs: boolean): BlockSource {
+  blocks(name: AssetName, range: TimeRange, withInputs: boolean): EntrySource {
     const parts = { state: () => this.#state(), open: (listed: ListedHour) => this.#hours.open(listed) };
-    return new BlockSequence(parts, { assetKey: assetKeyOf(name), range, withInputs });
+    return new EntrySequence(parts, { assetKey: assetKeyOf(name), range, withInputs });
   }
 
   close(): Promise<void> {
@@ -94,7 +95,7 @@ export class PastLines {
     return now !== undefined && now.inputsBytes >= inputsBytes;
   }
 
-  #state(): Promise<PastState> {
+  #state(): Promise<PastMoment> {
     return this.#segments.refresh(() => this.#readList());
   }
 
@@ -107,15 +108,23 @@ export class PastLines {
     } catch (error) {
       if (!(error instanceof DamagedList)) throw error;
     }
-    throw new LostRange({ firstNs: 0n, lastNs: TIME_NS_MAX, damage: `the list of hours in ${this.#options.folder} is damaged` });
+    throw new LostRange({
+      firstNs: 0n,
+      lastNs: TIME_NS_MAX,
+      damage: `the list of hours in ${this.#options.folder} is damaged`,
+    });
   }
 
   /** Finds the entry in force, and the loss after which it is not known. */
-  async #find({ list, segments }: PastState, name: AssetName, atNs: bigint): Promise<Found> {
+  async #find({ list, segments }: PastMoment, name: AssetName, atNs: bigint): Promise<Found> {
     const assetKey = assetKeyOf(name);
-    const losses = [...list.hours, ...segments].flatMap((one) => one.losses).filter(({ firstNs }) => firstNs <= atNs);
+    const losses = [...list.hours, ...segments]
+      .flatMap((one) => one.losses)
+      .filter(({ firstNs }) => firstNs <= atNs);
     const isNewest = (entry: PastEntry | undefined): Found => {
-      const lost = losses.find(({ firstNs, lastNs }) => entry === undefined ? lastNs >= atNs : firstNs > entry.timeNs);
+      const lost = losses.find(({ firstNs, lastNs }) =>
+        entry === undefined ? lastNs >= atNs : firstNs > entry.timeNs,
+      );
       if (lost === undefined && entry?.kind === 'gap')
         return { entry, lost: { firstNs: entry.timeNs, lastNs: atNs } };
       return { entry, lost };
@@ -171,7 +180,7 @@ export class PastLines {
   }
 
   /** Returns the last entry up to a time. Damaged inputs do not cost the aggregate. */
-  async #lastOf(places: readonly BlockPlace[], atNs: bigint): Promise<PastEntry | undefined> {
+  async #lastOf(places: readonly LinePlace[], atNs: bigint): Promise<PastEntry | undefined> {
     const place = places.findLast(({ firstNs }) => firstNs <= atNs);
     if (place === undefined) return undefined;
     const block = await place.read(true).catch(async (error: unknown) => {
@@ -196,10 +205,10 @@ export class PastLines {
     }
   }
 
-  async #blocksIn(listed: ListedHour, assetKey: string): Promise<readonly BlockPlace[]> {
+  async #blocksIn(listed: ListedHour, assetKey: string): Promise<readonly LinePlace[]> {
     const open = await this.#hours.open(listed);
     try {
-      const blocks: BlockPlace[] = [];
+      const blocks: LinePlace[] = [];
       for (const group of open.groups) blocks.push(...(await open.blocks(assetKey, group).catch(() => [])));
       return blocks;
     } finally {

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { DamagedList, EMPTY_LIST, type HourList, type ListedHour, readHourList, writeHourList } from './hour_list.js';
+import { findGroups } from './found_groups.js';
 import { encodeHead } from './hour_group.js';
-import { findGroups } from './hour_groups.js';
+import {
+  DamagedList,
+  EMPTY_LIST,
+  type HourList,
+  type ListedHour,
+  readHourList,
+  writeHourList,
+} from './hour_list.js';
 import { hourPath, listHourFiles } from './hour_paths.js';
 
 /**

@@ -62,25 +62,42 @@ test('hour files of lines give every answer of the packed files, from the log an
   }
   await old.write();
   await old.committed();
-  await past.write(entries.map((one) => ('endedNs' in one ? stateText('ended', one.name, one.endedNs) : one)));
+  await past.write(
+    entries.map((one) => ('endedNs' in one ? stateText('ended', one.name, one.endedNs) : one)),
+  );
   await past.sealed();
-  const names = [evmName('BTCUSD'), evmName('SLOW'), sampleAsset(1, { signatureType: 'stark' }), evmName('NONE')];
+  const names = [
+    evmName('BTCUSD'),
+    evmName('SLOW'),
+    sampleAsset(1, { signatureType: 'stark' }),
+    evmName('NONE'),
+  ];
   async function compare(where: string): Promise<void> {
     const [before, after] = [new PastReader(packed), readerOf(dir)];
     t.equal(await after.keptFrom(), await before.keptFrom());
     for (const name of names) {
-      const rows = (await entriesOf(packed, name)).map((one) => (one.kind === 'priced' ? textOf(one.aggregate) : one.kind));
+      const rows = (await entriesOf(packed, name)).map((one) =>
+        one.kind === 'priced' ? textOf(one.aggregate) : one.kind,
+      );
       t.strictSame((await linesOf(dir, name)).map(textOfEntry), rows, `${where}: range of ${name.symbol}`);
-      for (let timeNs = HOUR_START_NS - 1n; timeNs < HOUR_START_NS + 5n * HOUR_NS; timeNs += 333n * SECOND_NS) {
+      for (
+        let timeNs = HOUR_START_NS - 1n;
+        timeNs < HOUR_START_NS + 5n * HOUR_NS;
+        timeNs += 333n * SECOND_NS
+      ) {
         const [one, other] = [await before.inForce(name, timeNs), await after.inForce(name, timeNs)];
         const text = one === undefined ? undefined : one.kind === 'priced' ? textOf(one.aggregate) : one.kind;
-        if ((other && textOfEntry(other)) !== text) t.equal(other && textOfEntry(other), text, `${where}: ${name.symbol} at ${timeNs}`);
+        if ((other && textOfEntry(other)) !== text)
+          t.equal(other && textOfEntry(other), text, `${where}: ${name.symbol} at ${timeNs}`);
         t.equal(await after.reaches(name, timeNs), await before.reaches(name, timeNs));
       }
       const from = HOUR_START_NS + HOUR_NS / 3n;
       const some = (await linesOf(dir, name, { fromNs: from, toNs: from + HOUR_NS })).map(textOfEntry);
       const same = await entriesOf(packed, name, from, from + HOUR_NS);
-      t.strictSame(some, same.map((one) => (one.kind === 'priced' ? textOf(one.aggregate) : one.kind)));
+      t.strictSame(
+        some,
+        same.map((one) => (one.kind === 'priced' ? textOf(one.aggregate) : one.kind)),
+      );
     }
     await Promise.all([before.close(), after.close()]);
   }

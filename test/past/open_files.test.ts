@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { test } from 'tap';
+import { FILE_KINDS, type FileKind, hourOf, hourPath } from '../../src/past/hour_paths.js';
+import { HourReader } from '../../src/past/hour_reader.js';
 import { OPEN_HOURS_MAX, OpenFiles } from '../../src/past/open_files.js';
-import { FILE_KINDS, type FileKind, hourOf, hourPath, NS_PER_HOUR } from '../../src/past/hour_paths.js';
-import { PastReader } from '../../src/past/past_reader.js';
-import { evmName, HOUR_START_NS } from './sample_past.js';
+import { HOUR_START_NS } from './sample_past.js';
 
 const HOUR = hourOf(HOUR_START_NS);
 
@@ -61,13 +61,13 @@ test('with too many hours in use a read waits, and reads start in the order in w
 
 test('a file that does not exist is found when it is there', async (t) => {
   const folder = t.testdir();
-  const files = new OpenFiles(folder);
+  const files = new OpenFiles<FileKind>((hour, kind) => hourPath(folder, hour, kind));
   await files.enter(HOUR);
   t.strictSame(await Promise.all([files.open(HOUR, 'inputs'), files.open(HOUR, 'inputs')]), [
     undefined,
     undefined,
   ]);
-  writeFileSync(tierPath(folder, HOUR, 'inputs'), '');
+  writeFileSync(hourPath(folder, HOUR, 'inputs'), '');
   t.ok(await files.open(HOUR, 'inputs'));
   await files.leave(HOUR);
 });
@@ -76,10 +76,14 @@ test('more readers than open hours are all answered', async (t) => {
   const folder = t.testdir();
   const hours = 3 * OPEN_HOURS_MAX;
   filesOf(folder, hours);
-  const reader = new PastReader(folder);
-  const times = Array.from({ length: 20 * hours }, (_, i) => HOUR_START_NS + BigInt(i % hours) * NS_PER_HOUR);
-  const found = await Promise.allSettled(times.map((timeNs) => reader.inForce(evmName('BTCUSD'), timeNs)));
-  const reasons = found.map((one) => one.status === 'rejected' && String(one.reason));
-  t.ok(reasons.every((reason) => reason && /is damaged: it is empty$/.test(reason)));
-  await reader.close();
+  const reader = new HourReader(folder, () => true);
+  const listed = { firstNs: 1n, lastNs: 2n, bytes: 9, inputsBytes: 0, crc: 0, losses: [] };
+  const damages = await Promise.all(
+    Array.from({ length: 20 * hours }, async (_, i) => {
+      const open = await reader.open({ ...listed, hour: HOUR + (i % hours) });
+      await open.close();
+      return open.damage[0]?.damage;
+    }),
+  );
+  t.ok(damages.every((damage) => damage?.endsWith('has 0 bytes instead of 9')));
 });

@@ -25,16 +25,21 @@ interface Sample {
 /** Writes four hours. The first three are in files of several groups; the segments of the last hour are still in the log. */
 async function writeSample(dir: string): Promise<Sample> {
   const all = SYMBOLS.map((symbol, i) =>
-    [...aggregatesOf(symbol, HOUR_START_NS, 1_000, { stepNs: STEPS_NS[i]! })].filter((one) => one.signedAtNs < END_NS),
+    [...aggregatesOf(symbol, HOUR_START_NS, 1_000, { stepNs: STEPS_NS[i]! })].filter(
+      (one) => one.signedAtNs < END_NS,
+    ),
   );
   const truth = new Map(
-    SYMBOLS.map((symbol, i) => [symbol, all[i]!.map((one) => ({ timeNs: one.signedAtNs, line: textOf(one) }))]),
+    SYMBOLS.map((symbol, i) => [
+      symbol,
+      all[i]!.map((one) => ({ timeNs: one.signedAtNs, line: textOf(one) })),
+    ]),
   );
   const ordered = all.flat().sort((a, b) => (a.signedAtNs < b.signedAtNs ? -1 : 1));
   const inLog = ordered.findIndex((one) => one.signedAtNs >= END_NS - HOUR_NS);
-  const options = { segmentBytesMax: 8_000 };
+  const options = { segmentBytesMax: 20_000 };
   const first = await WrittenPast.open(dir, options);
-  await first.write(ordered.slice(0, inLog), 4);
+  await first.write(ordered.slice(0, inLog), 10);
   await first.sealed();
   await first.close();
   // The next process leaves its segments in the log.
@@ -42,7 +47,7 @@ async function writeSample(dir: string): Promise<Sample> {
   await moved.sealed();
   await moved.close();
   const last = await WrittenPast.open(dir, { ...options, isMoving: false });
-  await last.write(ordered.slice(inLog), 4);
+  await last.write(ordered.slice(inLog), 6);
   await last.close();
   return { dir, truth };
 }
@@ -68,26 +73,41 @@ class Random {
   }
 }
 
-const FAULTS = ['flip', 'flip', 'flip', 'cut', 'remove', 'double', 'foreign', 'zeros', 'shift', 'pair'] as const;
+const FAULTS = [
+  'flip',
+  'flip',
+  'flip',
+  'cut',
+  'remove',
+  'double',
+  'foreign',
+  'zeros',
+  'shift',
+  'pair',
+] as const;
 
 /** Damages a file. @returns what was done, in words */
 function damage(dir: string, random: Random): string {
   const files = [
     ...readdirSync(join(dir, 'past')).map((name) => join(dir, 'past', name)),
     // The end of the last segment is a commit that is being written.
-    ...readdirSync(join(dir, 'log')).slice(0, -1).map((name) => join(dir, 'log', name)),
+    ...readdirSync(join(dir, 'log'))
+      .slice(0, -1)
+      .map((name) => join(dir, 'log', name)),
   ];
   const path = random.of(files);
   const fault = random.of(FAULTS);
   const bytes = readFileSync(path);
   const at = random.below(bytes.length);
   if (fault === 'flip') bytes[at]! ^= 1 << random.below(8);
-  if (fault === 'zeros') bytes.fill(0, at, at + 512);
+  if (fault === 'zeros') bytes.fill(0, at, Math.min(bytes.length, at + 512));
   if (fault === 'cut') truncateSync(path, at);
   else if (fault === 'remove') rmSync(path);
-  else if (fault === 'pair') for (const end of ['jsonl', 'inputs']) rmSync(path.replace(/\.\w+$/, `.${end}`), { force: true });
+  else if (fault === 'pair')
+    for (const end of ['jsonl', 'inputs']) rmSync(path.replace(/\.\w+$/, `.${end}`), { force: true });
   else if (fault === 'double') writeFileSync(path, Buffer.concat([bytes, bytes]));
-  else if (fault === 'shift') writeFileSync(path, Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 100)]));
+  else if (fault === 'shift')
+    writeFileSync(path, Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 100)]));
   else if (fault === 'foreign') writeFileSync(path, readFileSync(random.of(files)));
   else writeFileSync(path, bytes);
   return `${fault} of ${path} at ${at}`;
@@ -97,7 +117,11 @@ function damage(dir: string, random: Random): string {
  * Damages one file at a time, and compares each answer with the truth: it is right, or it names what is lost.
  * @returns the number of answers, and of those that named a loss
  */
-export async function tryFaults(t: Test, faults: number, seed: number): Promise<{ answers: number; lost: number }> {
+export async function tryFaults(
+  t: Test,
+  faults: number,
+  seed: number,
+): Promise<{ answers: number; lost: number }> {
   const root = t.testdir();
   const { dir, truth } = await writeSample(join(root, 'sound'));
   const random = new Random(seed);
@@ -124,7 +148,12 @@ class Answers {
   readonly #told: readonly string[];
   readonly #counts: { answers: number; lost: number };
 
-  constructor(reader: PastLines, truth: Truth, told: readonly string[], counts: { answers: number; lost: number }) {
+  constructor(
+    reader: PastLines,
+    truth: Truth,
+    told: readonly string[],
+    counts: { answers: number; lost: number },
+  ) {
     this.#reader = reader;
     this.#truth = truth;
     this.#told = told;
@@ -141,7 +170,8 @@ class Answers {
       }
       for (const withInputs of [false, true]) {
         const fault = await this.#range(symbol, withInputs);
-        if (fault !== undefined) wrong.push(`range of ${symbol}${withInputs ? ' with inputs' : ''}: ${fault}`);
+        if (fault !== undefined)
+          wrong.push(`range of ${symbol}${withInputs ? ' with inputs' : ''}: ${fault}`);
       }
     }
     return wrong;
@@ -159,7 +189,9 @@ class Answers {
     } catch (error) {
       if (!(error instanceof LostRange)) return (error as Error).stack;
       this.#counts.lost++;
-      return error.firstNs <= atNs && error.lastNs >= atNs ? undefined : `lost ${error.firstNs} to ${error.lastNs}`;
+      return error.firstNs <= atNs && error.lastNs >= atNs
+        ? undefined
+        : `lost ${error.firstNs} to ${error.lastNs}`;
     }
   }
 
@@ -194,7 +226,8 @@ class Answers {
       const shown = withInputs ? line : withoutInputs(line);
       if (found.get(timeNs) === shown) found.delete(timeNs);
       else if (found.has(timeNs)) return `another row at ${timeNs}`;
-      else if (!lost.some(({ firstNs, lastNs }) => firstNs <= timeNs && lastNs >= timeNs)) return `${timeNs} is missing`;
+      else if (!lost.some(({ firstNs, lastNs }) => firstNs <= timeNs && lastNs >= timeNs))
+        return `${timeNs} is missing`;
     }
     return found.size === 0 ? undefined : `${found.size} rows that were never signed`;
   }

@@ -1,12 +1,12 @@
 import type { Lost } from './entry_order.js';
 import type { ListedHour } from './hour_list.js';
-import type { BlockPlace, OpenHour, PastBlock } from './hour_reader.js';
-import { LostRange, PastChanged, PastRemoved } from './lost_range.js';
+import type { LineBlock, LinePlace, OpenedHour } from './hour_reader.js';
+import { LostRange, PastChanged, RangeRemoved } from './lost_range.js';
 import type { PastEntry } from './past_entry.js';
-import type { PastState } from './running_segments.js';
+import type { PastMoment } from './past_log.js';
 
 /** A time range: `fromNs` <= time < `toNs`. */
-export interface PastRange {
+export interface TimeRange {
   readonly fromNs: bigint;
   readonly toNs: bigint;
 }
@@ -20,11 +20,11 @@ export interface EntryBlock {
 }
 
 /** Blocks that are read one by one, or a few at once. */
-export interface BlockSource extends AsyncIterable<EntryBlock> {
+export interface EntrySource extends AsyncIterable<EntryBlock> {
   /**
    * Reads the next few blocks, which is faster than one by one. Returns no blocks at the end.
    * @throws LostRange when the next entries of the range are lost
-   * @throws PastRemoved when the retention time of entries in the range ends during the read
+   * @throws RangeRemoved when the retention time of entries in the range ends during the read
    */
   nextFew(): Promise<readonly EntryBlock[]>;
   /** Continues at a time, so that a caller that waits need not hold its block. */
@@ -33,13 +33,13 @@ export interface BlockSource extends AsyncIterable<EntryBlock> {
 
 /** The parts of the past that a range reads. */
 export interface RangeParts {
-  state(): Promise<PastState>;
-  open(listed: ListedHour): Promise<OpenHour>;
+  state(): Promise<PastMoment>;
+  open(listed: ListedHour): Promise<OpenedHour>;
 }
 
-export interface WantedBlocks {
+export interface WantedEntries {
   readonly assetKey: string;
-  readonly range: PastRange;
+  readonly range: TimeRange;
   readonly withInputs: boolean;
 }
 
@@ -50,14 +50,14 @@ const READ_CHARS_MAX = 256 * 1024;
  * Reads the blocks of a range. The position between two reads is a time. So no file is open and no bytes are held then, and entries may move
  * from the log into the files of hours.
  */
-export class BlockSequence implements BlockSource, AsyncIterator<EntryBlock, undefined> {
+export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, undefined> {
   readonly #parts: RangeParts;
-  readonly #wanted: WantedBlocks;
+  readonly #wanted: WantedEntries;
   #fromNs: bigint;
   /** The first hour of the past at the first read. */
   #firstHour: number | undefined;
 
-  constructor(parts: RangeParts, wanted: WantedBlocks) {
+  constructor(parts: RangeParts, wanted: WantedEntries) {
     this.#parts = parts;
     this.#wanted = wanted;
     this.#fromNs = wanted.range.fromNs;
@@ -83,7 +83,7 @@ export class BlockSequence implements BlockSource, AsyncIterator<EntryBlock, und
   #nextUpTo(charsMax: number): Promise<readonly EntryBlock[]> {
     return again(async () => {
       if (this.#fromNs >= this.#wanted.range.toNs) return [];
-      const state = await this.#parts.state();
+      const state = await this.#state();
       this.#expectKept(state);
       const { list, segments } = state;
       const read = new BlockRead(this.#wanted, this.#fromNs, charsMax);
@@ -108,18 +108,28 @@ export class BlockSequence implements BlockSource, AsyncIterator<EntryBlock, und
     });
   }
 
-  /** @throws PastRemoved when the hours of the next entries have been removed since the first read */
-  #expectKept({ list }: PastState): void {
+  /** @throws LostRange from the position on, when the state of the past cannot be read */
+  async #state(): Promise<PastMoment> {
+    try {
+      return await this.#parts.state();
+    } catch (error) {
+      if (error instanceof LostRange) throw new LostRange({ ...lossOf(error), firstNs: this.#fromNs });
+      throw error;
+    }
+  }
+
+  /** @throws RangeRemoved when the hours of the next entries have been removed since the first read */
+  #expectKept({ list }: PastMoment): void {
     const [first] = list.hours;
     this.#firstHour ??= first?.hour;
     if (first !== undefined && first.hour > this.#firstHour! && this.#fromNs < (first.firstNs ?? 0n))
-      throw new PastRemoved('the next hour of the range is no longer kept');
+      throw new RangeRemoved('the next hour of the range is no longer kept');
   }
 }
 
-/** One read of a {@link BlockSequence}. It ends before a loss; the next read then begins with the loss. */
+/** A single read of an {@link EntrySequence}. The read ends before a loss; the next read then begins with the loss. */
 class BlockRead {
-  readonly #wanted: WantedBlocks;
+  readonly #wanted: WantedEntries;
   readonly #fromNs: bigint;
   #charsLeft: number;
   readonly #blocks: EntryBlock[] = [];
@@ -128,7 +138,7 @@ class BlockRead {
   /** The first loss of the range; the entries of this read are earlier. */
   #lost: Lost | undefined;
 
-  constructor(wanted: WantedBlocks, fromNs: bigint, charsMax: number) {
+  constructor(wanted: WantedEntries, fromNs: bigint, charsMax: number) {
     this.#wanted = wanted;
     this.#fromNs = fromNs;
     this.#charsLeft = charsMax;
@@ -150,15 +160,23 @@ class BlockRead {
     }
   }
 
-  mayHave({ firstNs, lastNs }: { readonly firstNs: bigint | undefined; readonly lastNs: bigint | undefined }): boolean {
+  mayHave({
+    firstNs,
+    lastNs,
+  }: {
+    readonly firstNs: bigint | undefined;
+    readonly lastNs: bigint | undefined;
+  }): boolean {
     return firstNs !== undefined && firstNs < this.#limitNs && lastNs! >= this.#fromNs;
   }
 
-  async hour(open: OpenHour): Promise<void> {
+  async hour(open: OpenedHour): Promise<void> {
     this.lose(open.damage);
     for (const group of open.groups) {
       if (this.isOver) return;
-      const [first, last] = [group.first, group.last].map((text) => (text === undefined ? undefined : BigInt(text)));
+      const [first, last] = [group.first, group.last].map((text) =>
+        text === undefined ? undefined : BigInt(text),
+      );
       if (!this.mayHave({ firstNs: first, lastNs: last })) continue;
       try {
         await this.add(await open.blocks(this.#wanted.assetKey, group));
@@ -169,7 +187,7 @@ class BlockRead {
     }
   }
 
-  async add(places: readonly BlockPlace[]): Promise<void> {
+  async add(places: readonly LinePlace[]): Promise<void> {
     for (const place of places) {
       if (this.isOver) return;
       if (place.lastNs < this.#fromNs || place.firstNs >= this.#limitNs) continue;
@@ -187,7 +205,7 @@ class BlockRead {
     }
   }
 
-  #wantedOf(block: PastBlock): number[] {
+  #wantedOf(block: LineBlock): number[] {
     const indexes: number[] = [];
     const limitNs = this.#limitNs;
     for (let i = firstAfter(block, this.#fromNs - 1n); i < block.length; i++) {
@@ -208,7 +226,11 @@ class BlockRead {
   }
 }
 
-function entryBlock(block: PastBlock, indexes: readonly number[]): EntryBlock {
+function lossOf({ firstNs, lastNs, damage }: LostRange): Lost {
+  return { firstNs, lastNs, damage };
+}
+
+function entryBlock(block: LineBlock, indexes: readonly number[]): EntryBlock {
   return {
     *entries() {
       for (const index of indexes) yield block.entry(index);
@@ -220,7 +242,7 @@ function entryBlock(block: PastBlock, indexes: readonly number[]): EntryBlock {
 }
 
 /** Returns the index of the first entry after a time. */
-export function firstAfter(block: PastBlock, timeNs: bigint): number {
+export function firstAfter(block: LineBlock, timeNs: bigint): number {
   let [low, high] = [0, block.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -1,9 +1,9 @@
 import type { LastSegment } from '../log/disk_log.js';
 import { type FramePlace, listSegments, type SegmentHead, SegmentReader } from '../log/segment.js';
 import { EntryOrder, type Lost } from './entry_order.js';
-import type { BlockPlace, PastBlock } from './hour_reader.js';
 import { MEMBER_LINES_MAX } from './hour_group.js';
 import { EMPTY_LIST, type HourList } from './hour_list.js';
+import type { LineBlock, LinePlace } from './hour_reader.js';
 import { withoutInputs } from './kept_line.js';
 import { LostRange, PastChanged } from './lost_range.js';
 import { entryOf, isAfter, type WrittenEntry } from './past_entry.js';
@@ -49,7 +49,7 @@ class RunningSegment {
       if (this.#frames.length === 0) onHead(this.#reader.head);
       if (damage !== undefined) order.lose(damage);
       this.#frames.push(place);
-      lines.forEach((line, i) => this.#add(order, line, i));
+      for (const [i, line] of lines.entries()) this.#add(order, line, i);
     });
   }
 
@@ -86,10 +86,10 @@ class RunningSegment {
     return places;
   }
 
-  blocks(assetKey: string): readonly BlockPlace[] {
+  blocks(assetKey: string): readonly LinePlace[] {
     const places = this.#places.get(assetKey);
     if (places === undefined) return [];
-    const blocks: BlockPlace[] = [];
+    const blocks: LinePlace[] = [];
     for (let from = 0; from < places.timesNs.length; from += MEMBER_LINES_MAX) {
       const to = Math.min(from + MEMBER_LINES_MAX, places.timesNs.length);
       const [firstNs, lastNs] = [places.timesNs[from]!, places.timesNs[to - 1]!];
@@ -98,7 +98,7 @@ class RunningSegment {
     return blocks;
   }
 
-  async #read(places: AssetPlaces, from: number, to: number, withInputs: boolean): Promise<PastBlock> {
+  async #read(places: AssetPlaces, from: number, to: number, withInputs: boolean): Promise<LineBlock> {
     const texts: string[] = [];
     let [frame, lines]: [number, string[]] = [-1, []];
     for (let i = from; i < to; i++) {
@@ -140,14 +140,14 @@ class RunningSegment {
 }
 
 /** The past at one moment: the list of hours, and the segments of the log whose entries are not in the hours. */
-export interface PastState {
+export interface PastMoment {
   readonly list: HourList;
   /** Oldest first. */
   readonly segments: readonly RunningSegment[];
 }
 
 /** Follows the segments of the log that are not in the files of hours yet. */
-export class RunningSegments {
+export class PastLog {
   readonly #folder: string;
   readonly #hasRepeated: boolean;
   /** The open segments by number, ascending. */
@@ -168,13 +168,13 @@ export class RunningSegments {
    * @param readList reads the list of hours. The list is read after the names of the segments, because a segment is removed only when the
    * list has it
    */
-  refresh(readList: () => HourList): Promise<PastState> {
+  refresh(readList: () => HourList): Promise<PastMoment> {
     const refreshed = this.#refreshing.then(() => this.#refresh(readList));
     this.#refreshing = refreshed.catch(() => {});
     return refreshed;
   }
 
-  async #refresh(readList: () => HourList): Promise<PastState> {
+  async #refresh(readList: () => HourList): Promise<PastMoment> {
     for (const number of listSegments(this.#folder)) {
       if (this.#open.has(number)) continue;
       const reader = await SegmentReader.open(this.#folder, number);

@@ -9,19 +9,20 @@ import { hourName } from './hour_paths.js';
 const SEARCH_BYTES = 1024 * 1024;
 
 /** The groups of an hour's file, and the times that damage has lost. */
-export interface FoundGroups {
+export interface HourGroups {
   readonly groups: readonly GroupHead[];
   readonly damage: readonly Lost[];
 }
 
-/** What is known of the hour; `crc` only from a list of hours. */
-export type KnownHour = Pick<ListedHour, 'hour' | 'bytes'> & Partial<Pick<ListedHour, 'firstNs' | 'lastNs' | 'crc'>>;
+/** Facts about an hour; `crc` is known only from a list of hours. */
+export type KnownHour = Pick<ListedHour, 'hour' | 'bytes'> &
+  Partial<Pick<ListedHour, 'firstNs' | 'lastNs' | 'crc'>>;
 
 /**
  * Finds the groups of an hour in its file up to the listed size. What the list knows and the file does not have is damage: bytes between
  * groups, a shorter file, or groups that were never written there.
  */
-export async function findGroups(file: FileHandle, path: string, listed: KnownHour): Promise<FoundGroups> {
+export async function findGroups(file: FileHandle, path: string, listed: KnownHour): Promise<HourGroups> {
   const { size } = await file.stat();
   const end = Math.min(size, listed.bytes);
   const walk = new GroupWalk(path, listed);
@@ -62,12 +63,13 @@ class GroupWalk {
     this.#crc = crc32(bytes, this.#crc);
     this.#at = head.end;
     if (head.first === undefined) return;
-    if (this.#damagedAt !== undefined) this.#lose(`is damaged at byte ${this.#damagedAt}`, BigInt(head.first) - 1n);
+    if (this.#damagedAt !== undefined)
+      this.#lose(`is damaged at byte ${this.#damagedAt}`, BigInt(head.first) - 1n);
     this.#damagedAt = undefined;
     this.#lastNs = BigInt(head.last!);
   }
 
-  end(size: number): FoundGroups {
+  end(size: number): HourGroups {
     const { bytes, crc, lastNs = 0n } = this.#listed;
     if (size < bytes) this.#lose(`has ${size} bytes instead of ${bytes}`, lastNs);
     else if (this.#at < bytes || this.#damagedAt !== undefined)
