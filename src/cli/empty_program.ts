@@ -8,7 +8,14 @@ export function createEmptyProgram(): Command {
       .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
       .version(`${programVersion()} commit ${programCommit()}`)
       .showHelpAfterError()
-      // Hides the value of a misspelled option. The library quotes the value, which may be a token or a key.
-      .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) })
+      // Hides the values of options. The library quotes a wrong value, which may be a token, a key or an address with a password.
+      .configureOutput({
+        outputError: (text, write) =>
+          write(
+            text
+              .replace(/(--?[\w-]+)=[^']*/g, '$1=…')
+              .replace(/ argument '[\s\S]*' is invalid\./, ' is invalid:'),
+          ),
+      })
   );
 }

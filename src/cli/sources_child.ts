@@ -37,10 +37,16 @@ export class SourcesChild {
 
   constructor(file: string, { args = [], env = process.env, onWarning }: SourcesChildOptions = {}) {
     const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.includes(name)));
-    this.#child = spawn(process.execPath, [...SMALL_HEAP, PROGRAM, 'sources', file, ...args], {
-      stdio: ['ignore', 'pipe', onWarning === undefined ? 'inherit' : 'pipe'],
-      env: kept,
-    });
+    // The process ends when the pipe to its standard input ends, even if this process is killed.
+    this.#child = spawn(
+      process.execPath,
+      [...SMALL_HEAP, PROGRAM, 'sources', file, '--end-with-input', ...args],
+      {
+        stdio: ['pipe', 'pipe', onWarning === undefined ? 'inherit' : 'pipe'],
+        env: kept,
+      },
+    );
+    this.#child.stdin!.on('error', () => {});
     if (onWarning !== undefined)
       createInterface({ input: this.#child.stderr! }).on('line', (line) => onWarning(line));
     createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#take(line));

@@ -37,6 +37,7 @@ export function registerSources(
         'metrics',
       ]),
     )
+    .addOption(new Option('--end-with-input', 'end with standard input').default(false).hideHelp())
     .option(
       '--speed <n>',
       'replay n times as fast as it was recorded (default: as fast as possible)',

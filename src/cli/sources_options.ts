@@ -2,6 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 
 export interface SourcesFlags {
   readonly check: boolean;
+  /** True for a process of `tickseal publish --from`, which ends when the publisher is gone. */
+  readonly endWithInput?: boolean;
   readonly skipMissing: boolean;
   readonly metrics?: MetricsAddress;
   readonly record?: string;

@@ -98,6 +98,8 @@ export class SourcesSession {
   async run(): Promise<number> {
     const onSignal = () => this.#stop.abort();
     for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
+    const { stdin } = this.#streams;
+    if (this.#flags.endWithInput) stdin.resume().once('close', onSignal);
     let listener: MetricsListener | undefined;
     try {
       listener = await this.#listen(this.#flags.metrics);
@@ -116,6 +118,7 @@ export class SourcesSession {
       tell(this.#streams.stderr, shown`sources: ${errorText(error)}`);
       return 1;
     } finally {
+      if (this.#flags.endWithInput) stdin.pause();
       listener?.close();
       this.#run.close();
       this.#recorder?.close();

@@ -4,10 +4,12 @@ import { shownText } from './shown_text.js';
 /**
  * Describes why a value does not fit the schema: the expected value and the actual value.
  * @param value the actual value; `undefined` when the key is missing
+ * @param isSecret true if the value must not be shown
  */
-export function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
+export function describeIssue(issue: z.core.$ZodIssue, value: unknown, isSecret = false): string {
   const expected = expectedText(issue);
   if (value === undefined) return `missing; ${expected}`;
+  if (isSecret) return expected;
   // If only the combination of a mapping's keys is wrong, the value needs no description.
   return issue.code === 'custom' && isNested(value) ? expected : `${expected}, found ${describeValue(value)}`;
 }
@@ -67,7 +69,8 @@ function describeValue(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return 'a mapping';
   const text = String(value);
-  if (text.length > SHOWN_CHARACTERS_MAX || shownText(text) !== text)
+  // An address may contain a password.
+  if (text.length > SHOWN_CHARACTERS_MAX || shownText(text) !== text || /:\/\/|@/.test(text))
     return typeof value === 'string' ? `a text of ${text.length} characters` : 'another number';
   return typeof value === 'string' ? JSON.stringify(text) : text;
 }

@@ -26,11 +26,15 @@ function upTo(path: Path): string[] {
   return [...path.map((_, depth) => path.slice(0, depth)), path].map((place) => JSON.stringify(place));
 }
 
-/** Returns the places where the document does not fit the schema. An unknown key that is similar to a key of its place is named with it. */
+/**
+ * Returns the places where the document does not fit the schema. An unknown key that is similar to a key of its place is named with it.
+ * @param isSecret returns whether the value at a path must not be shown
+ */
 export function schemaProblems(
   issues: readonly z.core.$ZodIssue[],
   document: ConfigDocument,
   schema: z.ZodType,
+  isSecret: (path: Path) => boolean = () => false,
 ): Problem[] {
   return issues.flatMap((issue): Problem[] => {
     const path = issue.path as Path;
@@ -43,7 +47,7 @@ export function schemaProblems(
     if (issue.code === 'invalid_key') {
       return issue.issues.map((inner) => ({ path, message: inner.message }));
     }
-    return [{ path, message: describeIssue(issue, valueAt(document.value, path)) }];
+    return [{ path, message: describeIssue(issue, valueAt(document.value, path), isSecret(path)) }];
   });
 }
 

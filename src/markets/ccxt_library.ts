@@ -27,7 +27,9 @@ export interface CcxtExchange {
   readonly has: Readonly<Record<string, unknown>>;
   readonly markets?: unknown;
   readonly currencies?: unknown;
-  loadMarkets(): Promise<Readonly<Record<string, { readonly symbol: string; readonly active?: boolean }>>>;
+  loadMarkets(
+    reload?: boolean,
+  ): Promise<Readonly<Record<string, { readonly symbol: string; readonly active?: boolean }>>>;
   setMarkets(markets: unknown, currencies?: unknown): unknown;
   watchOrderBook(symbol: string): Promise<CcxtBook>;
   unWatchOrderBook(symbol: string): Promise<unknown>;

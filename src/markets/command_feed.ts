@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import type { Schedule } from '../client/connect/liveness.js';
 import { type FrameSink, type MarketFeed, retryDelayMs } from './market_feed.js';
 
@@ -16,6 +17,27 @@ export interface CommandFeedOptions {
 const LINE_CHARACTERS_MAX = 65_536;
 /** The time after which a command that ignores the request to end is killed. */
 const END_MS_MAX = 1_000;
+
+/**
+ * The shell program that runs a command. Its standard input is a pipe to this process, on which nothing is ever sent. When this process is
+ * gone, even by a kill, the pipe ends, and the shell kills its process group. A command that only waits would otherwise run on for ever.
+ */
+const RUNNER = `exec 3<&0 </dev/null
+{ read -r line <&3; kill -KILL 0; } >/dev/null 2>&1 &
+watcher=$!
+"$@" 3<&- &
+exec 3<&-
+wait $!
+status=$?
+kill $watcher
+exit $status`;
+/** The exit statuses with which a shell says why it cannot run a command. */
+const SHELL_FAULTS: Readonly<Record<number, string>> = {
+  126: 'it cannot run (it is not a program)',
+  127: 'it cannot run (it is not found)',
+};
+/** The exit status of a shell whose command a signal has ended, less the number of the signal. */
+const SIGNAL_STATUS = 128;
 
 /**
  * Runs a command that writes quotes as JSON lines, and restarts the command when it ends. A signal goes to the command's whole process
@@ -37,8 +59,11 @@ export class CommandFeed implements MarketFeed {
   open(): void {
     const { run, symbols, sink } = this.#options;
     const { connection } = sink.begin(symbols);
-    const [file, ...args] = run as [string, ...string[]];
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+    const child = spawn('/bin/sh', ['-c', RUNNER, 'sh', ...run], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+    });
+    child.stdin.on('error', () => {});
     this.#child = child;
     this.#look(child);
     let rest = '';
@@ -54,7 +79,7 @@ export class CommandFeed implements MarketFeed {
     child.once('error', (error: NodeJS.ErrnoException) =>
       this.#end(child, connection, `it cannot run (${error.code})`),
     );
-    child.once('close', (code, signal) => this.#end(child, connection, `it ended (${signal ?? code})`));
+    child.once('close', (code, signal) => this.#end(child, connection, endText(code, signal)));
   }
 
   renew(reason: string): void {
@@ -113,6 +138,12 @@ export class CommandFeed implements MarketFeed {
 function kill(child: ChildProcess): void {
   signal(child, 'SIGKILL');
   child.stdout?.destroy();
+}
+
+function endText(code: number | null, signal: NodeJS.Signals | null): string {
+  const number = (code ?? 0) - SIGNAL_STATUS;
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return SHELL_FAULTS[code ?? 0] ?? `it ended (${signal ?? name ?? code})`;
 }
 
 function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {

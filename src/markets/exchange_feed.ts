@@ -11,19 +11,26 @@ const LOOK_MS = 250;
  */
 export class ExchangeFeed implements MarketFeed {
   readonly #options: ExchangeFeedOptions;
+  readonly #pairs: Map<string, number>;
   readonly #lines: ExchangeLine[] = [];
   /** The line for pairs that were silent on another line. */
   #silentLine: ExchangeLine | undefined;
   #cancelLook: () => void = () => {};
 
   constructor(options: ExchangeFeedOptions) {
-    this.#options = options;
+    this.#pairs = new Map(options.pairs);
+    this.#options = { ...options, pairs: this.#pairs };
   }
 
   open(): void {
-    const { rules, pairs } = this.#options;
-    for (const slice of slicesOf([...pairs.keys()], rules.pairsPerSocket)) this.#openLine(slice);
+    this.#openLines([...this.#pairs.keys()]);
     this.#look();
+  }
+
+  /** Adds pairs that the exchange did not have before. */
+  add(pairs: ReadonlyMap<string, number>): void {
+    for (const [pair, maxSilenceMs] of pairs) this.#pairs.set(pair, maxSilenceMs);
+    this.#openLines([...pairs.keys()]);
   }
 
   renew(reason: string): void {
@@ -34,6 +41,10 @@ export class ExchangeFeed implements MarketFeed {
     this.#cancelLook();
     this.#options.asker?.close();
     for (const line of this.#lines) line.close();
+  }
+
+  #openLines(pairs: readonly string[]): void {
+    for (const slice of slicesOf(pairs, this.#options.rules.pairsPerSocket)) this.#openLine(slice);
   }
 
   #openLine(pairs: readonly string[]): ExchangeLine {

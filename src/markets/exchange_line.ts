@@ -50,6 +50,8 @@ export class ExchangeLine {
   /** The connection whose end was announced; kept until its successor has a quote. */
   #leaving: Life | undefined;
   #failures = 0;
+  /** The time before which the exchange refuses every connection. */
+  #allowedMs = 0;
   #cancelRetry: () => void = () => {};
   #cancelRenewal: () => void = () => {};
   #cancelHandover: () => void = () => {};
@@ -98,7 +100,7 @@ export class ExchangeLine {
 
   add(pairs: readonly string[]): void {
     for (const pair of pairs) this.#watch(pair);
-    this.#connect();
+    if (this.#options.nowMs() >= this.#allowedMs) this.#connect();
   }
 
   remove(pairs: readonly string[]): void {
@@ -166,7 +168,7 @@ export class ExchangeLine {
         session,
         onOpen: () => subscribe(life, [...this.#pairs.keys()], false),
         onText: (text) => this.#read(life, text),
-        onEnd: (reason) => this.#lose(life, reason),
+        onEnd: (reason, stopMs) => this.#lose(life, reason, stopMs),
       }),
     };
     this.#current = life;
@@ -213,15 +215,21 @@ export class ExchangeLine {
     this.#leaving = undefined;
   }
 
-  #lose(life: Life, reason: string): void {
-    const { sink, schedule, random } = this.#options;
+  #lose(life: Life, reason: string, stopMs = 0): void {
+    const { sink, schedule, nowMs, random } = this.#options;
     this.#retire(life);
     if (life === this.#leaving) this.#leaving = undefined;
     if (life !== this.#current) return;
     this.#current = undefined;
-    sink.warn(`${reason}; connecting again`);
+    this.#allowedMs = nowMs() + stopMs;
+    sink.warn(
+      stopMs === 0
+        ? `${reason}; connecting again`
+        : `${reason}; connecting again in ${Math.ceil(stopMs / 1000)} s`,
+    );
     this.#cancelRetry();
-    this.#cancelRetry = schedule(() => this.#connect(), retryDelayMs(this.#failures++, random()));
+    const delayMs = Math.max(stopMs, retryDelayMs(this.#failures++, random()));
+    this.#cancelRetry = schedule(() => this.#connect(), delayMs);
   }
 
   #retire(life: Life | undefined): void {

@@ -1,6 +1,6 @@
 import type { Schedule } from '../client/connect/liveness.js';
 import type { FrameSink, MarketFeed } from './market_feed.js';
-import { type FetchFault, fetchText, STOP_MS, STOP_STATUSES } from './source_fetch.js';
+import { type FetchFault, fetchText } from './source_fetch.js';
 
 export interface HttpFeedOptions {
   /** The address; `{symbol}` stands for the symbol. */
@@ -54,7 +54,7 @@ export class HttpFeed implements MarketFeed {
     } catch (error) {
       if (this.#closed.signal.aborted) return;
       sink.warn(`${symbol}: ${(error as Error).message}`);
-      if (STOP_STATUSES.has((error as FetchFault).status ?? 0)) delayMs = Math.max(everyMs, STOP_MS);
+      delayMs = Math.max(everyMs, (error as FetchFault).stopMs);
     }
     this.#cancels.set(
       symbol,

@@ -12,8 +12,11 @@ export interface LiveEvents {
   readonly session: MarketSession;
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
-  /** Called once when the connection ends for any reason except {@link LiveConnection.close}. */
-  readonly onEnd: (reason: string) => void;
+  /**
+   * Called once when the connection ends for any reason except {@link LiveConnection.close}.
+   * @param stopMs the time for which the server must be left alone, if it said so
+   */
+  readonly onEnd: (reason: string, stopMs?: number) => void;
 }
 
 /** Starts a connection. Its events arrive later, never during this call. */

@@ -2,6 +2,7 @@ import { boundedSocket } from '../client/connect/bounded_socket.js';
 import type { Schedule } from '../client/connect/liveness.js';
 import type { MarketRules } from '../sources/adapters/market.js';
 import type { LiveConnection, LiveEvents } from './live_connection.js';
+import { stopMsOf } from './source_fetch.js';
 
 /** The largest frame from an exchange. A larger frame ends the connection. A book of 100 levels has 5 KB. */
 export const MARKET_FRAME_BYTES_MAX = 1024 ** 2;
@@ -27,6 +28,7 @@ export class MarketConnection implements LiveConnection {
   #hasReceived = true;
   #isEnded = false;
   #reason = '';
+  #stopMs = 0;
 
   constructor(options: MarketConnectionOptions) {
     this.#options = options;
@@ -49,6 +51,12 @@ export class MarketConnection implements LiveConnection {
     socket.on('pong', received);
     socket.on('error', (error) => {
       this.#reason ||= error.message;
+    });
+    socket.on('unexpected-response', (request, { statusCode = 0, headers }) => {
+      this.#stopMs = stopMsOf(statusCode, headers['retry-after']);
+      this.#reason ||= `the exchange answers ${statusCode} instead of a WebSocket`;
+      request.destroy();
+      this.#end(this.#reason);
     });
     socket.on('close', (code) => this.#end(this.#reason || `the exchange closed the connection (${code})`));
   }
@@ -103,7 +111,7 @@ export class MarketConnection implements LiveConnection {
   #end(reason: string): void {
     if (this.#isEnded) return;
     this.#finish();
-    this.#options.onEnd(reason);
+    this.#options.onEnd(reason, this.#stopMs);
   }
 
   /** Ends the connection without the closing handshake, which would wait for the exchange. */

@@ -17,6 +17,8 @@ export interface FrameSink {
   ): { readonly connection: number; readonly session: MarketSession };
   end(connection: number): void;
   read(connection: number, text: string): readonly MarketEvent[];
+  /** Reports how many pairs of the file the source lacks. */
+  lacks(pairs: number): void;
   /** Reports a message to the operator. Each text is reported at most once per period. */
   warn(text: string): void;
 }

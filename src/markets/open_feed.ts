@@ -121,11 +121,16 @@ async function openCcxt(
   } catch (error) {
     return fault('kind', (error as Error).message);
   }
+  // ccxt keeps its list, so every read but the first asks for a new one.
+  let isRead = false;
   const list: PairList = {
-    read: async () =>
-      Object.values(await first.loadMarkets())
+    read: async () => {
+      const markets = await first.loadMarkets(isRead);
+      isRead = true;
+      return Object.values(markets)
         .filter(({ active }) => active !== false)
-        .map(({ symbol }) => symbol),
+        .map(({ symbol }) => symbol);
+    },
   };
   const connect: Connect = (events) => {
     const instance = create();
@@ -148,7 +153,6 @@ async function openChecked(
   const report = await checkPairs(list, [...symbols.keys()], signal);
   const gone = new Set<string>();
   if (report.unread !== undefined && !signal.aborted) sink.warn(report.unread);
-  checkAgain({ list, pairs: report.usable, gone }, report.unread !== undefined, sink, world);
   // Over REST, a halted pair still returns its last prices, like a quiet pair.
   const asker = ways.asker && {
     ask: (pair: string, request: TopRequest) => {
@@ -157,34 +161,52 @@ async function openChecked(
     close: () => ways.asker!.close(),
   };
   const faults = report.faults.map(({ pair, reason }) => ({ source: name, at: { pair }, reason }));
-  const pairs = new Map(report.usable.map((pair) => [pair, symbols.get(pair)!]));
   const nowMs = () => Number(clock.nowNs() / NS_PER_MS);
-  const feed =
-    pairs.size === 0 ? undefined : new ExchangeFeed({ ...ways, asker, pairs, sink, schedule, nowMs, random });
+  const silences = (usable: readonly string[]) => new Map(usable.map((pair) => [pair, symbols.get(pair)!]));
+  const pairs = silences(report.usable);
+  const feed = new ExchangeFeed({ ...ways, asker, pairs, sink, schedule, nowMs, random });
+  const join = (usable: readonly string[]) => feed.add(silences(usable));
+  const all = [...symbols.keys()];
+  const known = new Set(report.usable);
+  checkAgain({ list, pairs: all, known, gone, join }, report.unread !== undefined, sink, world);
   return { feed, faults };
 }
 
-/** A list of pairs and the pairs in use. */
+/** A list of pairs and the pairs of the file. */
 interface CheckedList {
   readonly list: PairList;
   readonly pairs: readonly string[];
+  /** The pairs in use. */
+  readonly known: Set<string>;
   /** The pairs that were not trading at the last read of the list. */
   readonly gone: Set<string>;
+  /** Begins to use pairs that trade now for the first time. */
+  join(pairs: readonly string[]): void;
 }
 
-/** Reads a list of pairs at intervals. A failed read causes only a warning, because the run continues. */
+/**
+ * Reads a list of pairs at intervals, and begins to use pairs that have joined it. A failed read causes only a warning, because the run
+ * continues.
+ */
 function checkAgain(checked: CheckedList, isUnread: boolean, sink: FrameSink, world: FeedWorld): void {
   const { schedule, signal } = world;
-  const { list, pairs, gone } = checked;
+  const { list, pairs, known, gone, join } = checked;
   if (signal.aborted) return;
   const check = async () => {
     signal.removeEventListener('abort', cancel);
-    const { faults, unread } = await checkPairs(list, pairs, signal);
+    const { usable, faults, unread } = await checkPairs(list, pairs, signal);
     if (signal.aborted) return;
     for (const { pair, reason } of faults) sink.warn(`${pair}: ${reason}`);
     if (unread === undefined) {
       gone.clear();
       for (const { pair } of faults) gone.add(pair);
+      sink.lacks(faults.length);
+      const joined = usable.filter((pair) => !known.has(pair));
+      for (const pair of joined) {
+        known.add(pair);
+        sink.warn(`${pair} trades now`);
+      }
+      join(joined);
     } else sink.warn(unread);
     checkAgain(checked, unread !== undefined, sink, world);
   };

@@ -50,6 +50,8 @@ export async function checkPairs(
   let known: ReadonlySet<string>;
   try {
     known = new Set(await list.read(signal));
+    // In a maintenance, no pair of an exchange may trade.
+    if (known.size === 0) throw new Error('no pair trades there');
   } catch (error) {
     const unread = `the list of pairs cannot be read: ${(error as Error).message.slice(0, REASON_CHARACTERS_MAX)}`;
     return { usable: allowed, faults, unread };

@@ -159,6 +159,9 @@ export class SourceRun {
         this.meter.countFrame(source, frame, events, Number(atNs / NS_PER_MS));
         return events;
       },
+      lacks: (pairs) => {
+        counts.faults = pairs;
+      },
       warn: (text) => warnings.add(text),
     };
   }

@@ -2,7 +2,7 @@ import type { Schedule } from '../client/connect/liveness.js';
 import type { MarketTop } from '../sources/adapters/market.js';
 import type { MarketQuote } from '../sources/market_quote.js';
 import type { FrameSink } from './market_feed.js';
-import { fetchText, STOP_MS, STOP_STATUSES } from './source_fetch.js';
+import { type FetchFault, fetchText } from './source_fetch.js';
 
 export interface TopAskerOptions {
   readonly top: MarketTop;
@@ -74,9 +74,9 @@ export class TopAsker {
       text = await fetchText(address, ANSWER_BYTES_MAX, {}, signal);
     } catch (error) {
       if (signal.aborted) return PAUSE_MS;
-      const { message, status = 0 } = error as Error & { status?: number };
+      const { message, stopMs } = error as FetchFault;
       sink.warn(`${pair}: its best prices cannot be asked for: ${message}`);
-      return STOP_STATUSES.has(status) ? STOP_MS : PAUSE_MS;
+      return Math.max(PAUSE_MS, stopMs);
     }
     if (signal.aborted || !request.isNeeded()) return PAUSE_MS;
     for (const event of sink.read(this.#connectionOf(pair), text))

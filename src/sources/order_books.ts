@@ -14,6 +14,8 @@ const SAME_ENGINE: Readonly<Record<string, string>> = {
   bitfinex2: 'bitfinex',
 };
 
+const BINANCE_US = /^wss?:\/\/[^/?#]*\bbinance\.us(?:[:/?#]|$)/;
+
 /** Returns the name of a source's order books. Two sources with the same name are one source, however many names they have. */
 export function orderBooksOf(name: string, source: SourceDefinition): string {
   switch (source.kind) {
@@ -24,7 +26,8 @@ export function orderBooksOf(name: string, source: SourceDefinition): string {
     case 'command':
       return `command ${name}`;
     default:
-      return source.url === undefined ? source.kind : `${source.kind} ${source.url}`;
+      // Another address is another way to the same exchange. Only Binance.US has the protocol, but not the order books, of another one.
+      return BINANCE_US.test(source.url ?? '') ? 'binanceus' : source.kind;
   }
 }
 

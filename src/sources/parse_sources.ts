@@ -1,4 +1,4 @@
-import { type Problem, readDocument } from '../config/document.js';
+import { type Path, type Problem, readDocument } from '../config/document.js';
 import { schemaProblems, unlessKnown } from '../config/schema_problems.js';
 import { orderBooksOf } from './order_books.js';
 import type { AssetPlan, SourcesPlan } from './plan.js';
@@ -23,11 +23,25 @@ export function parseSources(text: string, fileName: string): SourcesResult {
   const parsed = sourcesSchema.safeParse(document.value);
   const found = parsed.success
     ? sourcesProblems(parsed.data)
-    : schemaProblems(parsed.error.issues, document, sourcesSchema);
+    : schemaProblems(parsed.error.issues, document, sourcesSchema, isSecret);
   problems.push(...unlessKnown(found, problems, document));
   return parsed.success && problems.length === 0
     ? { ok: true, plan: toPlan(parsed.data), describe: document.describe }
     : { ok: false, errors: document.describe(problems) };
+}
+
+/** The keys of a source whose values may be secrets. */
+const SECRET_KEYS: ReadonlySet<unknown> = new Set([
+  'url',
+  'pairs_url',
+  'ticker_url',
+  'headers',
+  'query',
+  'run',
+]);
+
+function isSecret([first, second, third]: Path): boolean {
+  return (first === 'sources' && SECRET_KEYS.has(third)) || (first === 'publish' && second === 'url');
 }
 
 function toPlan({ sources, assets, publish }: SourcesContent): SourcesPlan {

@@ -34,6 +34,15 @@ const socketAddress = z
   .max(2_048)
   .refine((text) => isAddress(text, SOCKET), 'expected an address such as wss://…');
 
+/** The address of the service. Messages show it, so it has no place for a secret. */
+const serviceAddress = z
+  .string()
+  .max(2_048)
+  .refine(
+    (text) => isAddress(text, /^wss?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/),
+    'expected an address such as ws://127.0.0.1:8080/evm/publish, without a user and a query',
+  );
+
 /** Returns whether an address can be used. The errors of a library that finds a wrong port or host show the address and its keys. */
 function isAddress(text: string, form: RegExp): boolean {
   return form.test(text) && URL.canParse(text.replaceAll('{symbol}', 'symbol'));
@@ -120,7 +129,7 @@ const asset = z.strictObject({
 });
 
 const publish = z.strictObject({
-  url: socketAddress.optional(),
+  url: serviceAddress.optional(),
   every: durationNs({ minNs: 10n * NS_PER_MS, maxNs: 86_400n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
     '500ms',
   ),

@@ -26,11 +26,11 @@ assets: { A: { from: [desk A], min_sources: 1, max_age: 10s } }
 }
 
 const node = (program: string) => [process.execPath, '-e', program];
-/** A shell that writes its process ID as the price and starts a process that keeps the shell's output open. */
+/** A shell that writes the process ID of its group as the price and starts a process that keeps the shell's output open. */
 const withSleeper = (before = '') => [
   'sh',
   '-c',
-  `${before} sleep 600 & echo "{\\"symbol\\":\\"A\\",\\"price\\":$$}"; wait`,
+  `${before} sleep 600 & echo "{\\"symbol\\":\\"A\\",\\"price\\":$PPID}"; wait`,
 ];
 
 test('a command that hangs is started again', async (t) => {

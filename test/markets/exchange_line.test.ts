@@ -33,6 +33,7 @@ test('a connection that opens after its successor was lost subscribes its own pa
         begin: (symbols) => ({ connection: ++connection, session: market.open(symbols) }),
         end: () => {},
         read: () => [],
+        lacks: () => {},
         warn: (text) => warnings.push(text),
       },
       schedule: time.schedule,

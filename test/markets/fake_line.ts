@@ -46,6 +46,7 @@ export class FakeLine {
         },
         end: (connection) => void sessions.delete(connection),
         read: (connection, text) => sessions.get(connection)?.read(text) ?? [],
+        lacks: () => {},
         warn: (text) => void this.warnings.push(text),
       },
       schedule: this.time.schedule,

@@ -114,7 +114,7 @@ assets: { A: { from: [query EUR/USD, header A, moved A, broken A, absent A] } }
   t.same([...warnings].sort(), [
     'absent: the environment has no ABSENT_KEY, so key is not sent',
     'broken: no header may have the characters of BROKEN_KEY, so X-Key is not sent',
-    'moved: A: the answer is a redirect, which is not followed with headers, so name the address to which it leads',
+    'moved: A: the answer is a redirect, which is not followed; name the address to which it leads',
   ]);
   const text = readFileSync(recording, 'utf8');
   t.match(text, /"frame":\{"rate/);

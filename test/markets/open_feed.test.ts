@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import type { FrameSink } from '../../src/markets/market_feed.js';
 import { openFeed } from '../../src/markets/open_feed.js';
+import { SourceRun } from '../../src/markets/source_run.js';
 import { MARKETS } from '../../src/sources/adapters/built_in.js';
-import { planOf } from '../sources/plans.js';
+import { planOf, START } from '../sources/plans.js';
 import { ManualTime, until } from './manual_time.js';
 
 test('a pair that halts during the run is not asked for over REST, which still shows its last prices', async (t) => {
@@ -17,6 +21,7 @@ test('a pair that halts during the run is not asked for over REST, which still s
     begin: (symbols) => ({ connection: ++connection, session: MARKETS.binance.open(symbols) }),
     end: () => {},
     read: () => [],
+    lacks: () => {},
     warn: (text) => warnings.push(text),
   };
   const plan = planOf(
@@ -62,4 +67,126 @@ test('a pair that halts during the run is not asked for over REST, which still s
   const before = { halted: asked('BTCUSDT'), quiet: asked('ETHUSDT') };
   await passing(() => asked('ETHUSDT') > before.quiet + 2, 'more requests for the other pair');
   t.ok(asked('BTCUSDT') <= before.halted + 1, 'no more for the halted pair');
+});
+
+test('a list that is an error is read again within a minute, and a pair that joins it is subscribed', async (t) => {
+  let answer: string = '{"code":-1003,"msg":"Too many requests"}';
+  const lists: number[] = [];
+  const time = new ManualTime();
+  const server = createServer((_, response) => {
+    lists.push(Number((time.nowNs() - START) / 1_000_000_000n));
+    response.end(answer);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const exchange = await LocalExchange.start(t, 'binance', ['BTC/USDT', 'NEW/USDT']);
+  const { port } = server.address() as AddressInfo;
+  const definition = exchange.definition.replace(
+    /pairs_url: "[^"]*"/,
+    `pairs_url: "http://127.0.0.1:${port}/"`,
+  );
+  const warnings: string[] = [];
+  const run = new SourceRun({
+    plan: planOf(
+      `sources: { a: ${definition} }\nassets: { B: { from: [a BTC/USDT], min_sources: 1 }, N: { from: [a NEW/USDT], min_sources: 1 } }`,
+    ),
+    clock: time,
+    schedule: time.schedule,
+    random: () => 0.5,
+    env: {},
+    write: () => {},
+    warn: (text) => warnings.push(text),
+  });
+  t.teardown(() => run.close());
+  t.same(await run.open(), [], 'no fault of the file');
+  await until(() => exchange.asked.length === 2, 'all pairs are tried');
+  const listOf = (...names: string[]) =>
+    JSON.stringify({
+      symbols: names.map((baseAsset) => ({ status: 'TRADING', baseAsset, quoteAsset: 'USDT' })),
+    });
+  answer = listOf('BTC');
+  const passing = (isOver: () => boolean, subject: string) =>
+    until(() => {
+      exchange.heartbeat();
+      time.advance(1_000);
+      return isOver();
+    }, subject);
+  await passing(() => lists.length === 2, 'the second list');
+  t.ok(lists[1]! <= 61, `after ${lists[1]} s`);
+  await until(() => run.meter.sources.get('a')!.faults === 1, 'the pair that is missing');
+
+  run.close();
+  await until(() => !exchange.isConnected, 'the end of the first run');
+
+  // Another run begins while the pair does not exist.
+  const second = new SourceRun({
+    plan: planOf(`sources: { a: ${definition} }\nassets: { N: { from: [a NEW/USDT], min_sources: 1 } }`),
+    clock: time,
+    schedule: time.schedule,
+    random: () => 0.5,
+    env: {},
+    write: () => {},
+    warn: (text) => warnings.push(text),
+  });
+  t.teardown(() => second.close());
+  t.match(await second.open(), [{ at: { pair: 'NEW/USDT' } }]);
+  const { connections } = exchange;
+  answer = listOf('BTC', 'NEW');
+  await passing(() => exchange.connections > connections, 'a connection for the new pair');
+  await passing(() => exchange.asked.filter((name) => name === 'NEWUSDT').length >= 2, 'its subscription');
+  t.ok(warnings.includes('a: NEW/USDT trades now'), warnings.join('\n'));
+  exchange.show('NEW/USDT', '1', '1.001', 0);
+  await until(() => second.decisions()[0]!.price !== undefined, 'its price');
+  t.equal(second.meter.sources.get('a')!.faults, 0);
+});
+
+test('an exchange that refuses a WebSocket is left alone for as long as it says', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const time = new ManualTime();
+  const attempts: number[] = [];
+  let answer = '';
+  server.on('upgrade', (_, socket) => {
+    attempts.push(Number((time.nowNs() - START) / 1_000_000_000n));
+    socket.end(answer);
+  });
+  server.on('request', (_, response) => response.destroy());
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const warnings: string[] = [];
+  answer = 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 240\r\n\r\n';
+  const run = new SourceRun({
+    plan: planOf(
+      `sources: { a: { kind: kraken, url: "ws://${address}", pairs_url: "http://${address}/" } }\nassets: { B: { from: [a BTC/USD], min_sources: 1 } }`,
+    ),
+    clock: time,
+    schedule: time.schedule,
+    random: () => 0.5,
+    env: {},
+    write: () => {},
+    warn: (text) => warnings.push(text),
+  });
+  t.teardown(() => run.close());
+  await run.open();
+  /** Advances the time second by second until there is another attempt. */
+  const next = async () => {
+    await until(() => run.meter.sources.get('a')!.ended >= attempts.length, 'the refusal');
+    const known = attempts.length;
+    await until(() => {
+      time.advance(1_000);
+      return attempts.length > known;
+    }, 'another attempt');
+    return attempts.at(-1)! - attempts.at(-2)!;
+  };
+  await until(() => attempts.length === 1, 'the first attempt');
+  const waited = await next();
+  t.ok(waited >= 240 && waited < 300, `${waited} s`);
+  t.match(
+    warnings.join('\n'),
+    'a: the exchange answers 429 instead of a WebSocket; connecting again in 240 s',
+  );
+  answer = 'HTTP/1.1 418 I am a teapot\r\n\r\n';
+  await next();
+  const afterTeapot = await next();
+  t.ok(afterTeapot >= 60 && afterTeapot < 100, `${afterTeapot} s`);
 });

@@ -115,11 +115,17 @@ test('a disk that is full ends the recording and nothing else', async (t) => {
 
 test('a state that is not one is refused', async (t) => {
   const replay = new Replay(PLAN, () => {});
-  const state = { connections: [], quotes: [], assets: [] };
+  const state = { shift: '0', connections: [], markets: [], assets: [] };
+  const quote = { bid: '1', ask: '1', time: '1', received: '1', moved: '1' };
+  const market = { market: 'a b', delays: [['1', 1, '1']], quote };
   t.ok(replay.take(JSON.stringify({ at: '1', state })));
+  t.ok(replay.take(JSON.stringify({ at: '1', state: { ...state, markets: [market] } })));
   for (const bad of [
-    { ...state, quotes: [{ market: 'a b', bid: 'x', ask: '1', time: '1' }] },
-    { ...state, quotes: [{}] },
+    { ...state, shift: 0 },
+    { ...state, markets: [{ ...market, quote: { ...quote, bid: 'x' } }] },
+    { ...state, markets: [{ ...market, quote: { ...quote, moved: undefined } }] },
+    { ...state, markets: [{ ...market, delays: [['1', '1', '1']] }] },
+    { ...state, markets: [{}] },
     { ...state, assets: [{ asset: 'BTCUSD', unsaid: 0, price: '0x1' }] },
     { ...state, connections: [{ begin: 1, source: 'nobody', symbols: ['A'] }] },
     { ...state, connections: [{ begin: 1, source: 'desk', symbols: [] }] },

@@ -26,6 +26,7 @@ test('an answer that a frame has overtaken is not read, and a request that waits
         read.push(text);
         return answerSession('BTC/USDT', top.paths).read(text);
       },
+      lacks: () => {},
       warn: (text) => t.fail(text),
     },
     schedule: time.schedule,

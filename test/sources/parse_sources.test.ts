@@ -127,6 +127,33 @@ test('an address that cannot be used is an error of the file, and not repeated',
   t.match(errorsOf(http('http://[::1/', 'X-Key')), [/sources\.h\.url: expected an address/]);
 });
 
+test('a refused address, header or query is not repeated, however short it is', async (t) => {
+  const http = (fields: string) =>
+    `sources: { h: { kind: http, every: 1s, price: $.a, ${fields} } }\nassets: {}`;
+  const long = 'x'.repeat(300);
+  for (const text of [
+    http('url: "http://u:pw@h/"'),
+    http('url: "ftp://h/?k=pw"'),
+    http('url: pw'),
+    http('url: "http://h/", headers: { X: "pw\\u0001" }'),
+    http('url: "http://h/", headers: { X: "" }'),
+    http('url: "http://h/", headers: pw'),
+    http('url: "http://h/", query: { k: ["pw"] }'),
+    http(`url: "http://h/", query: { k: "pw${long}" }`),
+    http('url: "http://h/", query: { k: { env: "pw pw" } }'),
+    'sources: { h: { kind: kraken, url: "http://u:pw@h" } }\nassets: {}',
+    'sources: { h: { kind: kraken, ticker_url: "http://u:pw@h" } }\nassets: {}',
+    'sources: { h: { kind: command, run: pw } }\nassets: {}',
+    'sources: {}\nassets: {}\npublish: { url: "ws://u:pw@h" }',
+    'sources: {}\nassets: {}\npublish: { url: "ws://h/?token=pw" }',
+    'sources: {}\nassets: {}\npublish: { url: 12 }',
+  ]) {
+    const errors = errorsOf(text).join('\n');
+    t.match(errors, /expected/, text);
+    t.notMatch(errors, /pw|found/, errors);
+  }
+});
+
 test('names that share order books are one source, and are told', async (t) => {
   const told = (second: string) => {
     const text = (minSources: number) =>
@@ -135,10 +162,25 @@ test('names that share order books are one source, and are told', async (t) => {
     return [errorsOf(text(2)).length, result.ok ? sharedOrderBooks(result.plan.sources) : []];
   };
   const sentence = 'coinbase and other show the same order books, so they count as one source';
-  for (const second of ['{ kind: coinbase }', '{ kind: ccxt, exchange: coinbaseexchange }'])
+  for (const second of [
+    '{ kind: coinbase }',
+    '{ kind: coinbase, url: "wss://proxy.example" }',
+    '{ kind: ccxt, exchange: coinbaseexchange }',
+  ])
     t.same(told(second), [1, [sentence]], second);
-  for (const second of ['{ kind: coinbase, url: "ws://127.0.0.1:1" }', '{ kind: ccxt, exchange: gate }'])
-    t.same(told(second), [0, []], second);
+  t.same(told('{ kind: ccxt, exchange: gate }'), [0, []]);
+  const binance = (url: string) =>
+    parseSources(
+      `sources: { one: { kind: binance }, two: { kind: binance, url: "${url}" } }\nassets: {}`,
+      's.yaml',
+    );
+  for (const [url, count] of [
+    ['wss://stream.binance.com:9443/stream', 1],
+    ['wss://stream.binance.us:9443/stream', 0],
+  ] as const) {
+    const result = binance(url);
+    t.equal(result.ok && sharedOrderBooks(result.plan.sources).length, count, url);
+  }
   const http = (path: string) =>
     `{ kind: http, url: "https://rates.example/${path}", every: 1s, price: $.a }`;
   const two = (second: string) =>

@@ -34,8 +34,6 @@ export interface ForeignRequest {
   readonly answerMsMax?: number | undefined;
   /** Ends the request until its answer has been read, or until its lines are read. */
   readonly signal?: AbortSignalLike | undefined;
-  /** `true` only for servers that receive no secret. Default: a redirect is an error. */
-  readonly followsRedirects?: boolean | undefined;
   /** Default: a compressed answer is an error, because the bytes on their way would have no bound. */
   readonly takesCompressed?: boolean | undefined;
 }
@@ -49,19 +47,19 @@ export async function boundedFetch(
   request: ForeignRequest,
   platform: Pick<Platform, 'fetch' | 'schedule' | 'choosesEncoding'> = BROWSER,
 ): Promise<BoundedAnswer> {
-  const { url, headers = {}, body, followsRedirects, takesCompressed } = request;
+  const { url, headers = {}, body, takesCompressed } = request;
   const limit = new AnswerLimit(platform, request.answerMsMax, request.signal);
   try {
     const response = await limit.orLate(
       platform.fetch(url, {
         headers: takesCompressed ? headers : { ...headers, ...NOT_COMPRESSED },
         credentials: 'omit',
-        redirect: followsRedirects ? 'follow' : 'manual',
+        redirect: 'manual',
         signal: limit.signal as never,
         ...(body !== undefined && { method: 'POST', body }),
       }),
     );
-    if (!followsRedirects) requireNoRedirect(response);
+    requireNoRedirect(response);
     if (!takesCompressed && platform.choosesEncoding()) requireNotCompressed(response);
     return new BoundedAnswer(response, limit);
   } catch (error) {

@@ -62,7 +62,7 @@ export type Fetch = (
     /** Always `omit`, because with credentials a browser answers a 401 with a dialog for a name and a password. */
     readonly credentials: 'omit';
     /** Always `manual` in a client: an answer of another place than the one that was asked is an error. */
-    readonly redirect: 'manual' | 'follow';
+    readonly redirect: 'manual';
     /** Only `POST`; absent for a GET. */
     readonly method?: 'POST';
     readonly body?: string | Uint8Array;

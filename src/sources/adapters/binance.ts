@@ -1,7 +1,7 @@
 import {
+  answeredList,
   digitsOf,
   isRecord,
-  listOf,
   type Market,
   type MarketEvent,
   namesOf,
@@ -29,7 +29,7 @@ export const binance: Market = {
   },
   rules: { silenceMs: 45_000, pauseMs: 300, pairsPerSocket: 200, renewMs: 23 * 3_600_000 },
   readPairs: (text) =>
-    listOf(JSON.parse(text).symbols)
+    answeredList(text, (answer) => recordOf(answer)['symbols'])
       .map(recordOf)
       .filter(({ status }) => status === 'TRADING')
       .map(({ baseAsset, quoteAsset }) => `${baseAsset}/${quoteAsset}`),

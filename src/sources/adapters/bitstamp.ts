@@ -1,9 +1,9 @@
 import { parseDigits } from '../digits.js';
 import { parseMicroseconds } from '../market_time.js';
 import {
+  answeredList,
   bestOf,
   DAY_MS,
-  listOf,
   type Market,
   type MarketEvent,
   namesOf,
@@ -31,7 +31,7 @@ export const bitstamp: Market = {
   },
   rules: { silenceMs: 25_000, pingMs: 10_000, pauseMs: 100, pairsPerSocket: 20, renewMs: 30 * DAY_MS },
   readPairs: (text) =>
-    listOf(JSON.parse(text))
+    answeredList(text, (answer) => answer)
       .map(recordOf)
       .filter(({ trading, name }) => trading === 'Enabled' && typeof name === 'string')
       .map(({ name }) => name as string),

@@ -1,8 +1,8 @@
 import { parseMilliseconds } from '../market_time.js';
 import {
+  answeredList,
   bestOf,
   DAY_MS,
-  listOf,
   type Market,
   type MarketEvent,
   namesOf,
@@ -32,7 +32,7 @@ export const bybit: Market = {
   },
   rules: { silenceMs: 25_000, pingMs: 18_000, pauseMs: 300, pairsPerSocket: 100, renewMs: DAY_MS },
   readPairs: (text) =>
-    listOf(recordOf(JSON.parse(text).result)['list'])
+    answeredList(text, (answer) => recordOf(recordOf(answer)['result'])['list'])
       .map(recordOf)
       .filter(({ status }) => status === 'Trading')
       .map(({ baseCoin, quoteCoin }) => `${baseCoin}/${quoteCoin}`),

@@ -1,5 +1,6 @@
 import { type OwnTime, parseRfc3339 } from '../market_time.js';
 import {
+  answeredList,
   DAY_MS,
   digitsOf,
   listOf,
@@ -28,7 +29,7 @@ export const coinbase: Market = {
   },
   rules: { silenceMs: 5_000, pauseMs: 150, pairsPerSocket: 50, renewMs: DAY_MS },
   readPairs: (text) =>
-    listOf(JSON.parse(text))
+    answeredList(text, (answer) => answer)
       .map(recordOf)
       .filter(({ id, status }) => typeof id === 'string' && status === 'online')
       .map(({ id }) => pairOf(id as string)),

@@ -2,8 +2,10 @@ import { foreignText } from '../../wire/foreign_text.js';
 import { parseBestDigits } from '../digits.js';
 import { parseRfc3339 } from '../market_time.js';
 import {
+  answeredList,
   DAY_MS,
   digitsOf,
+  isRecord,
   listOf,
   type Market,
   type MarketEvent,
@@ -30,7 +32,10 @@ export const kraken: Market = {
   },
   rules: { silenceMs: 5_000, pauseMs: 1_000, pairsPerSocket: 100, renewMs: DAY_MS },
   readPairs: (text) =>
-    Object.values(recordOf(JSON.parse(text).result))
+    answeredList(text, (answer) => {
+      const { result } = recordOf(answer);
+      return isRecord(result) ? Object.values(result) : undefined;
+    })
       .map(recordOf)
       .filter(({ status, wsname }) => status === 'online' && typeof wsname === 'string')
       .map(({ wsname }) => currentName(wsname as string)),

@@ -107,6 +107,17 @@ export function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
+/**
+ * Returns the list of pairs in an answer. An exchange may send an error with status 200.
+ * @throws Error for an answer without a list: a missing list must not count as an empty one
+ */
+export function answeredList(text: string, listOfAnswer: (answer: unknown) => unknown): readonly unknown[] {
+  const answer: unknown = JSON.parse(text);
+  const list = listOfAnswer(answer);
+  if (Array.isArray(list)) return list;
+  throw new Error(`the answer has no list: ${foreignText(JSON.stringify(answer))}`);
+}
+
 export function recordOf(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : {};
 }

@@ -1,5 +1,6 @@
 import { parseMilliseconds } from '../market_time.js';
 import {
+  answeredList,
   bestOf,
   DAY_MS,
   digitsOf,
@@ -30,7 +31,7 @@ export const okx: Market = {
   },
   rules: { silenceMs: 25_000, pingMs: 15_000, pauseMs: 300, pairsPerSocket: 50, renewMs: DAY_MS },
   readPairs: (text) =>
-    listOf(JSON.parse(text).data)
+    answeredList(text, (answer) => recordOf(answer)['data'])
       .map(recordOf)
       .filter(({ state, instId }) => state === 'live' && typeof instId === 'string')
       .map(({ instId }) => (instId as string).replace('-', '/')),
