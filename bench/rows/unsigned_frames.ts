@@ -6,7 +6,7 @@ import type { PriceTable } from '../../src/stream/price_table.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { frameByFrame, STAGE_TIME_NS, sizeName } from '../workloads/stream_stage.js';
-import { filledTable } from '../workloads/stream_table.js';
+import { filledTable, STAGE_QUALITY } from '../workloads/stream_table.js';
 
 const SIZES = [1, 10, 100, 1000] as const;
 /** The frame size and the smallest ratio at this size. */
@@ -115,7 +115,7 @@ function encoded(assets: number): MakeFrame {
   const encoder = new FrameEncoder(table, 1);
   return (round) => {
     const { asset, price } = changed(round);
-    table.set(asset, price);
+    table.set(asset, price, STAGE_QUALITY);
     return encoder.unsignedFrame(indexes, STAGE_TIME_NS);
   };
 }
@@ -127,7 +127,7 @@ function allChanged(assets: number): MakeFrame {
   return () => {
     for (let i = 0; i < assets; i++) {
       const { asset, price } = changed(at++);
-      table.set(asset, price);
+      table.set(asset, price, STAGE_QUALITY);
     }
     encoder.unsignedFrame(indexes, STAGE_TIME_NS);
     return undefined;

@@ -50,7 +50,8 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
   const counted = book.counted();
   const table = new PriceTable(catalogue.streamingIds);
   const indexes = assets.map(({ index }) => index);
-  for (const index of indexes) table.set(index, book.price!);
+  for (const index of indexes) table.set(index, book.price!, book.quality());
+  const quality = book.quality();
   const encoder = new FrameEncoder(table, 1);
 
   let at = 0;
@@ -64,7 +65,8 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
     aggregate() {
       const { publisher, input } = inputs[at++ % inputs.length]!;
       book.put(publisher, input, STAGE_TIME_NS);
-      if (book.price === undefined) throw new Error('the book has no price');
+      if (book.price === undefined || book.quality().publishers === 0)
+        throw new Error('the book has no price');
     },
     sign() {
       const aggregate = { asset: book.asset, trigger: 'clock', price: book.price!, inputs: counted } as const;
@@ -72,7 +74,7 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
     },
     encode() {
       const { input } = inputs[at % inputs.length]!;
-      table.set(indexes[at++ % indexes.length]!, input.price);
+      table.set(indexes[at++ % indexes.length]!, input.price, quality);
       encoder.unsignedFrame(indexes, STAGE_TIME_NS);
     },
   };

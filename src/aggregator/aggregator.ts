@@ -3,7 +3,7 @@ import type { ReadMessage } from '../ingest/message.js';
 import type { Activity } from '../metrics/state.js';
 import type { Asset } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
-import type { Price } from '../model/price.js';
+import { isSameLivePrice, type LivePrice } from '../model/price_with_quality.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
 import type { LatestInput } from '../records/latest_input.js';
@@ -36,7 +36,7 @@ export class Aggregator implements PublishReceiver {
   /** Books by asset index. */
   readonly #books: AssetBook<LatestInput>[];
   /** The live price that was last reported to the sink, by asset index; `undefined` when the asset has no price. */
-  readonly #told: (Price | undefined)[] = [];
+  readonly #told: (LivePrice | undefined)[] = [];
   readonly #signing: SigningQueue;
   readonly #lastUpdates = new LastUpdates();
   #catalogue: Catalogue;
@@ -225,14 +225,16 @@ export class Aggregator implements PublishReceiver {
     if (dueNs !== undefined) this.#options.hooks.onDue(dueNs);
   }
 
-  /** Reports a changed price to the sink, and requests a signature when the price moved far enough. */
-  #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
+  /** Reports a changed price or quality to the sink, and requests a signature when the price moved far enough. */
+  #tellPrice(book: AssetBook<LatestInput>, nowNs: TimeNs): void {
     const { sink, counters } = this.#options.parts;
+    const { asset, price } = book;
     const { index } = asset;
     const known = this.#told[index];
-    this.#told[index] = price;
-    if (price !== undefined) {
-      if (price !== known) sink.priced({ asset, price });
+    const live = price === undefined ? undefined : { asset, price, quality: book.quality() };
+    this.#told[index] = live;
+    if (price !== undefined && live !== undefined) {
+      if (!isSameLivePrice(live, known)) sink.priced(live);
       if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
     } else if (known !== undefined) {
       this.#triggers.ended(index);

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import type { About, FeedPosition, Recorded, Snapshot } from '../feed/feed.js';
 import type { Asset, AssetIndex } from '../model/asset.js';
-import type { Price } from '../model/price.js';
 import type { Priced } from '../model/price_sink.js';
+import type { LivePrice } from '../model/price_with_quality.js';
 import type { Holding, PricedHolding } from '../records/holding.js';
 import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
@@ -45,22 +45,22 @@ export class ServedPrices {
   begin({ epoch, sequence, live }: Snapshot): void {
     this.#position = { epoch, sequence };
     const { table } = this.#options;
-    const told = new Set<number>();
-    for (const { asset, price, holding } of live) {
+    const named = new Set<number>();
+    for (const { asset, live: told, holding } of live) {
       if (asset.index === undefined) continue;
-      told.add(asset.index);
-      if (price === undefined) table.clear(asset.index);
-      else this.#setPrice(asset, price);
+      named.add(asset.index);
+      if (told === undefined) table.clear(asset.index);
+      else this.#setPrice(asset, told);
       if (holding === undefined) this.#replaceLatest(asset.index, undefined);
       else if (holding.line !== this.#latest[asset.index]?.line) this.#setLatest(asset, holding);
     }
     for (const index of [...table.live.keys(), ...this.#latest.keys()])
-      if (!told.has(index)) this.#clear(index);
+      if (!named.has(index)) this.#clear(index);
   }
 
-  priced({ epoch, sequence, asset, price }: FeedPosition & Priced): void {
+  priced({ epoch, sequence, asset, price, quality }: FeedPosition & Priced): void {
     this.#follow({ epoch, sequence });
-    this.#setPrice(asset, price);
+    this.#setPrice(asset, { price, quality });
   }
 
   recorded({ epoch, sequence, asset, holding }: FeedPosition & Recorded): void {
@@ -78,9 +78,9 @@ export class ServedPrices {
     if (asset.index !== undefined) this.#options.table.clear(asset.index);
   }
 
-  #setPrice({ index }: Asset, price: Price): void {
+  #setPrice({ index }: Asset, { price, quality }: LivePrice): void {
     const { table, stream } = this.#options;
-    if (table.set(index, price)) stream.priceChanged(index);
+    if (table.set(index, price, quality)) stream.priceChanged(index);
   }
 
   #setLatest(asset: Asset, holding: Holding): void {

@@ -1,6 +1,7 @@
 import type { Asset } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Priced } from '../model/price_sink.js';
+import type { LivePrice } from '../model/price_with_quality.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/holding.js';
 import type { Commit } from '../store/housekeeping.js';
@@ -59,7 +60,7 @@ export interface Snapshot extends FeedPosition {
 
 /** An asset with a live price, a signed aggregate, or both. */
 export interface LiveAsset extends About {
-  readonly price: Priced['price'] | undefined;
+  readonly live: LivePrice | undefined;
   /** The newest aggregate of the asset. */
   readonly holding: Holding | undefined;
 }

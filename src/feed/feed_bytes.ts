@@ -2,6 +2,7 @@ import type { SignatureType } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { readPrice, writePrice } from '../model/price.js';
+import { QUALITY_BYTES, readQuality, writeQuality } from '../model/price_with_quality.js';
 import type { TimeNs } from '../model/time.js';
 import { decodeHolding, encodeHolding } from '../records/holding.js';
 import type { Commit } from '../store/housekeeping.js';
@@ -23,6 +24,7 @@ export type WriteMessage = (kind: number, sequence: number, bytes: Uint8Array) =
 
 const TYPES: readonly SignatureType[] = ['evm', 'stark'];
 const ID_BYTES = 2;
+const QUALITY_AT = ID_BYTES + PRICE_BYTES;
 const TIME_BYTES = 8;
 /** The size of the signature type (one byte) and of the symbol's length in bytes (uint16). */
 const NAME_BYTES = 3;
@@ -30,7 +32,7 @@ const NAME_BYTES = 3;
 /**
  * Returns a feed that writes each message as bytes, once for all receivers:
  *
- * priced      streaming ID (uint16), price
+ * priced      streaming ID (uint16), price, quality (`model/price_with_quality.ts`)
  * recorded    signature type (a byte), length of the symbol in bytes (uint16), symbol, record of `records/holding.ts`
  * ended       time in ns (int64), signature type, length, symbol
  * withdrawn   signature type, length, symbol
@@ -41,12 +43,13 @@ const NAME_BYTES = 3;
  * Numbers are big-endian. The bytes contain neither the sequence nor the epoch, which is the epoch of the last snapshot.
  */
 export function bytesFeed(write: WriteMessage): FeedMessages {
-  const priceBytes = Buffer.alloc(ID_BYTES + PRICE_BYTES);
+  const priceBytes = Buffer.alloc(QUALITY_AT + QUALITY_BYTES);
   const timeBytes = Buffer.alloc(TIME_BYTES);
   return {
-    priced({ sequence, asset, price }) {
+    priced({ sequence, asset, price, quality }) {
       priceBytes.writeUInt16BE(asset.id);
       writePrice(price, priceBytes, ID_BYTES);
+      writeQuality(quality, priceBytes, QUALITY_AT);
       write(PRICED, sequence, priceBytes);
     },
     recorded({ sequence, asset, holding }) {
@@ -86,7 +89,8 @@ export function readFeedMessage(
       const id = buffer.readUInt16BE();
       const asset = catalogue.assetById(id);
       if (asset === undefined) throw new Error(`a feed tells a price of ID ${id}, which no asset has`);
-      feed.priced({ epoch, sequence, asset, price: readPrice(buffer, ID_BYTES) });
+      const price = readPrice(buffer, ID_BYTES);
+      feed.priced({ epoch, sequence, asset, price, quality: readQuality(buffer, QUALITY_AT) });
       break;
     }
     case RECORDED: {

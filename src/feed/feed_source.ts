@@ -1,6 +1,6 @@
 import type { Asset } from '../model/asset.js';
-import type { Price } from '../model/price.js';
 import type { Ended, Priced } from '../model/price_sink.js';
+import type { LivePrice } from '../model/price_with_quality.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/holding.js';
@@ -12,7 +12,7 @@ type PriceFeed = Pick<Feed, 'priced' | 'recorded' | 'withdrawn' | 'ended'>;
 /** An asset, with the configuration of the asset at its last message. */
 interface ToldAsset {
   asset: Asset;
-  price: Price | undefined;
+  live: LivePrice | undefined;
   holding: Holding | undefined;
 }
 
@@ -37,12 +37,12 @@ export class FeedSource {
   /** The number of assets that have a live price. */
   get liveCount(): number {
     let count = 0;
-    for (const { price } of this.#live.values()) if (price !== undefined) count++;
+    for (const { live } of this.#live.values()) if (live !== undefined) count++;
     return count;
   }
 
   isLive({ index }: Asset): boolean {
-    return this.#live.get(index)?.price !== undefined;
+    return this.#live.get(index)?.live !== undefined;
   }
 
   snapshot(): Snapshot {
@@ -50,10 +50,11 @@ export class FeedSource {
     return { epoch: this.#epoch, sequence: this.#sequence, live };
   }
 
-  priced({ asset, price }: Priced): void {
-    this.#liveOf(asset).price = price;
+  priced(message: Priced): void {
+    const { asset, price, quality } = message;
+    this.#liveOf(asset).live = message;
     // The object lists its fields one by one, because a spread of the message takes several times as long.
-    this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, asset, price });
+    this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, asset, price, quality });
   }
 
   /** Reports a new record of the store. */
@@ -73,9 +74,9 @@ export class FeedSource {
     untilNs: TimeNs,
     isOver: (asset: Asset, aggregate: SignedAggregate) => boolean,
   ): void {
-    for (const { asset, price, holding } of this.#live.values()) {
+    for (const { asset, live, holding } of this.#live.values()) {
       if (holding === undefined || holding.timeNs > untilNs) continue;
-      if (which === 'without a price' && price !== undefined) continue;
+      if (which === 'without a price' && live !== undefined) continue;
       if (holding.aggregate === undefined || !isOver(asset, holding.aggregate)) continue;
       this.#setHolding(asset, undefined);
       this.#feed?.withdrawn({ ...this.#next(), asset });
@@ -83,29 +84,29 @@ export class FeedSource {
   }
 
   ended({ asset, atNs }: Ended): void {
-    const live = this.#liveOf(asset);
-    live.price = undefined;
-    this.#forgetEmpty(live);
+    const told = this.#liveOf(asset);
+    told.live = undefined;
+    this.#forgetEmpty(told);
     this.#feed?.ended({ ...this.#next(), asset, atNs });
   }
 
   #setHolding(asset: Asset, holding: Holding | undefined): void {
-    const live = this.#liveOf(asset);
-    live.holding = holding;
-    this.#forgetEmpty(live);
+    const told = this.#liveOf(asset);
+    told.holding = holding;
+    this.#forgetEmpty(told);
   }
 
   #liveOf(asset: Asset): ToldAsset {
-    let live = this.#live.get(asset.index);
-    if (live === undefined) {
-      live = { asset, price: undefined, holding: undefined };
-      this.#live.set(asset.index, live);
-    } else live.asset = asset;
-    return live;
+    let told = this.#live.get(asset.index);
+    if (told === undefined) {
+      told = { asset, live: undefined, holding: undefined };
+      this.#live.set(asset.index, told);
+    } else told.asset = asset;
+    return told;
   }
 
-  #forgetEmpty({ asset, price, holding }: ToldAsset): void {
-    if (price === undefined && holding === undefined) this.#live.delete(asset.index);
+  #forgetEmpty({ asset, live, holding }: ToldAsset): void {
+    if (live === undefined && holding === undefined) this.#live.delete(asset.index);
   }
 
   #next(): FeedPosition {

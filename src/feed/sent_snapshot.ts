@@ -1,5 +1,5 @@
 import type { AssetName } from '../model/asset_map.js';
-import type { Price } from '../model/price.js';
+import type { LivePrice } from '../model/price_with_quality.js';
 import { decodeHolding, encodeHolding } from '../records/holding.js';
 import type { FeedPosition, Snapshot } from './feed.js';
 import { fedAsset, type ReadersCatalogue } from './feed_bytes.js';
@@ -10,15 +10,15 @@ export interface SentSnapshot extends FeedPosition {
 }
 
 interface SentAsset extends AssetName {
-  readonly price: Price | undefined;
+  readonly live: LivePrice | undefined;
   readonly record: Uint8Array | undefined;
 }
 
 export function sentSnapshot({ live, ...position }: Snapshot): SentSnapshot {
-  const sent = live.map(({ asset: { symbol, signatureType }, price, holding }) => ({
+  const sent = live.map(({ asset: { symbol, signatureType }, live: told, holding }) => ({
     symbol,
     signatureType,
-    price,
+    live: told && { price: told.price, quality: told.quality },
     record: holding && encodeHolding(holding),
   }));
   return { ...position, live: sent };
@@ -28,9 +28,9 @@ export function receivedSnapshot(
   { live, ...position }: SentSnapshot,
   catalogue: Pick<ReadersCatalogue, 'placedAsset'>,
 ): Snapshot {
-  const received = live.map(({ price, record, ...name }) => ({
+  const received = live.map(({ live: told, record, ...name }) => ({
     asset: fedAsset(name, catalogue),
-    price,
+    live: told,
     holding: record && decodeHolding(record),
   }));
   return { ...position, live: received };

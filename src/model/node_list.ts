@@ -4,7 +4,7 @@ import type { KeyState } from './key_schedule.js';
 /**
  * The largest number of assets in a cluster. The prices of more assets would not fit in a message between nodes.
  */
-export const CLUSTER_ASSETS_MAX = 50_000;
+export const CLUSTER_ASSETS_MAX = 32_000;
 
 /** The period in which a leader writes the earlier accepted inputs of all assets to the cluster's log again. */
 export const CHECKPOINT_S = 300;

@@ -1,5 +1,5 @@
 import type { Asset } from './asset.js';
-import type { Price } from './price.js';
+import type { LivePrice } from './price_with_quality.js';
 import type { SignedAggregate } from './signed_price.js';
 import type { TimeNs } from './time.js';
 
@@ -10,7 +10,7 @@ import type { TimeNs } from './time.js';
  * signature type.
  */
 export interface PriceSink {
-  /** Reports the asset's first live price, or a new live price. */
+  /** Reports the asset's first live price, a new live price, or a new quality of its inputs. */
   priced(message: Priced): void;
   /**
    * Reports that an aggregate has been signed.
@@ -21,9 +21,8 @@ export interface PriceSink {
   ended(message: Ended): void;
 }
 
-export interface Priced {
+export interface Priced extends LivePrice {
   readonly asset: Asset;
-  readonly price: Price;
 }
 
 export interface Aggregated {

@@ -2,7 +2,7 @@ import type { PriceListener } from '../cluster/ticks/tick_receiver.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
-import type { Price } from '../model/price.js';
+import type { LivePrice } from '../model/price_with_quality.js';
 import type { Clock } from '../model/time.js';
 
 /** Serves the prices of another node that leads. Its assets may differ from this node's assets. */
@@ -18,9 +18,9 @@ export class LeaderPrices implements PriceListener {
     this.#catalogue = catalogue;
   }
 
-  priced({ symbol, signatureType }: AssetName, price: Price): void {
+  priced({ symbol, signatureType }: AssetName, { price, quality }: LivePrice): void {
     const asset = this.#catalogue().findAsset(symbol, signatureType);
-    if (asset !== undefined) this.#source.priced({ asset, price });
+    if (asset !== undefined) this.#source.priced({ asset, price, quality });
   }
 
   ended(name: AssetName): void {

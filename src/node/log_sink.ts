@@ -61,11 +61,10 @@ export class LogSink implements PriceSink {
 
   priced(message: Priced): void {
     const { log, source } = this.#options;
-    const { asset, price } = message;
     if (log.isOver) return;
-    this.#live.add(asset.index);
+    this.#live.add(message.asset.index);
     source.priced(message);
-    log.priced(asset, price);
+    log.priced(message);
   }
 
   signed({ asset, aggregate }: Aggregated): void {

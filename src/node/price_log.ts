@@ -1,6 +1,6 @@
 import type { InputStore } from '../aggregator/aggregator_options.js';
 import type { Asset } from '../model/asset.js';
-import type { Price } from '../model/price.js';
+import type { Priced } from '../model/price_sink.js';
 import type { Holding } from '../records/holding.js';
 
 /**
@@ -11,7 +11,7 @@ export interface PriceLog extends InputStore {
   /** True when another node may lead. The log then ignores new entries. */
   readonly isOver: boolean;
   /** Sends a live price to the other nodes immediately. */
-  priced(asset: Asset, price: Price): void;
+  priced(message: Priced): void;
   /** Tells the other nodes that an asset no longer has a live price. */
   ended(asset: Asset): void;
   append(asset: Asset, holding: Holding): void;

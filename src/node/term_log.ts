@@ -1,7 +1,7 @@
 import type { Term } from '../cluster/leading/term.js';
 import type { PublicLogKind } from '../cluster/log/log_batch.js';
 import type { Asset } from '../model/asset.js';
-import type { Price } from '../model/price.js';
+import type { Priced } from '../model/price_sink.js';
 import { encodeAcceptedInput } from '../records/accepted_input.js';
 import { encodeHolding, type Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
@@ -25,8 +25,8 @@ export class TermLog implements PriceLog {
     return this.#term.isOver;
   }
 
-  priced(asset: Asset, price: Price): void {
-    this.#term.priced(asset, price);
+  priced(message: Priced): void {
+    this.#term.priced(message.asset, message);
   }
 
   ended(asset: Asset): void {

@@ -1,6 +1,7 @@
 import type { AssetIndex } from '../model/asset.js';
 import { type Price, writePrice } from '../model/price.js';
 import { SIMPLIFIED_LAYOUT } from '../wire/payload_fields.js';
+import type { InputQuality } from '../wire/price_quality.js';
 
 /** The size of an asset in a payload: its ID and price. */
 export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;
@@ -43,6 +44,7 @@ export class PriceTable {
   sequence = 0;
   #ids: readonly number[] = [];
   readonly #prices: (Price | undefined)[] = [];
+  readonly #qualities: (InputQuality | undefined)[] = [];
 
   /** @param ids the streaming ID of each asset, by index */
   constructor(ids: readonly number[]) {
@@ -71,8 +73,14 @@ export class PriceTable {
     return this.#prices[index];
   }
 
-  /** Sets a price. @returns true when the price has changed */
-  set(index: AssetIndex, price: Price): boolean {
+  /** Returns the quality of the inputs of an asset's price. */
+  quality(index: AssetIndex): InputQuality | undefined {
+    return this.#qualities[index];
+  }
+
+  /** Sets a price and the quality of its inputs. @returns true when the price has changed; a changed quality alone makes no frame */
+  set(index: AssetIndex, price: Price, quality: InputQuality): boolean {
+    this.#qualities[index] = quality;
     if (this.#prices[index] === price) return false;
     this.#prices[index] = price;
     this.stale[index] = 1;

@@ -1,3 +1,13 @@
+/** The quality of the inputs that count for a live price. */
+export interface InputQuality {
+  /** The time of the newest input, in UNIX nanoseconds. */
+  readonly newestNs: bigint;
+  /** The number of publishers whose prices count. */
+  readonly publishers: number;
+  /** The difference between the highest and the lowest input, in millionths of the absolute value of the median of the inputs. */
+  readonly spreadPpm: number;
+}
+
 /** The quality of an aggregate's inputs, which are the prices that publishers signed. The client counts only verified inputs. */
 export interface PriceQuality {
   /** The number of publishers whose prices count. */

@@ -96,6 +96,26 @@ test('a refresh under the same signature is accepted, another price under it is 
   t.equal(harness.table.price(starkBitcoin.index), 5n);
 });
 
+test('newer inputs of the same price renew its quality, and send no frame on real_time', async (t) => {
+  const harness = await AggregatorHarness.start(t, { assets, publishers });
+  const put = (by: typeof first, price: bigint, timeNs: bigint) => {
+    atOnce(receive(harness.aggregator, newSession(), messageOf(by!, { ETHUSD: price }, timeNs)));
+    harness.endTurn();
+    return harness.table.quality(ether.index);
+  };
+  t.equal(put(first, 10n, START_NS), undefined, 'no price, no quality');
+  t.same(put(second, 10n, START_NS - 5n), { newestNs: START_NS, publishers: 2, spreadPpm: 0 });
+  const { sequence } = harness.table;
+  t.same(put(second, 10n, START_NS + NS_PER_SECOND), {
+    newestNs: START_NS + NS_PER_SECOND,
+    publishers: 2,
+    spreadPpm: 0,
+  });
+  t.equal(harness.table.sequence, sequence);
+  t.match(put(second, 12n, START_NS + NS_PER_SECOND * 2n), { spreadPpm: 181_818 });
+  t.equal(harness.table.sequence, sequence + 1);
+});
+
 test('the clock signs every period, a delta at once, and the trigger says which', async (t) => {
   const harness = await AggregatorHarness.start(t, { assets: [bitcoin], publishers });
   const { aggregator, prices, clock } = harness;

@@ -205,6 +205,6 @@ test('a cluster takes as many assets as fit one message of all prices', async (t
       assets: { length: count },
     } as unknown as ReadableFile),
   ];
-  t.same(problems(50_000), []);
-  t.same(problems(50_001), [{ path: ['assets'], message: '50001 assets: a cluster takes at most 50000' }]);
+  t.same(problems(32_000), []);
+  t.same(problems(32_001), [{ path: ['assets'], message: '32001 assets: a cluster takes at most 32000' }]);
 });

@@ -30,6 +30,7 @@ import { LogSink } from '../../src/node/log_sink.js';
 import { createSharedAccess } from '../../src/server/access/shared_access.js';
 import { claimPort } from '../../src/server/uws/port_claim.js';
 import { openStore } from '../../src/store/store.js';
+import { QUALITY } from '../model/sample.js';
 import { noPast } from '../past/sample_past.js';
 import { sampleShown } from '../records/sample_line.js';
 import { SERVICE_KEYS, type Sections, testConfig } from '../service/harness.js';
@@ -178,7 +179,7 @@ export async function startEdges(
       const known = live.get(asset.symbol);
       if (known?.price === price) return;
       live.set(asset.symbol, { price, signed: known?.signed });
-      sink.priced({ asset, price });
+      sink.priced({ asset, price, quality: QUALITY });
     },
     sign(asset) {
       const known = live.get(asset.symbol);

@@ -6,8 +6,10 @@ import type { FeedMessages, Recorded } from '../../src/feed/feed.js';
 import { bytesFeed, fedAsset, readFeedMessage } from '../../src/feed/feed_bytes.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
+import { PUBLISHERS_MAX, SPREAD_PPM_MAX } from '../../src/model/price_with_quality.js';
 import type { TimeNs } from '../../src/model/time.js';
 import type { Holding } from '../../src/records/holding.js';
+import { livePrice } from '../model/sample.js';
 import { sampleHolding } from '../records/sample_line.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, samplePublisher } from '../store/sample.js';
 import { cases } from '../tier.js';
@@ -56,6 +58,10 @@ function priced(
   return sampleHolding(sampleAggregate(asset, publishers, price, timeNs), minute);
 }
 
+const quality = fc.record(
+  { newestNs: timeNs, publishers: fc.nat(PUBLISHERS_MAX), spreadPpm: fc.nat(SPREAD_PPM_MAX) },
+  PLAIN,
+);
 const name = fc.record({ symbol, signatureType }, PLAIN);
 /** A catalogue in which every ID has an asset, but only one symbol has an asset. */
 const CATALOGUE = {
@@ -66,7 +72,7 @@ const CATALOGUE = {
 const asset = name.map((one) => fedAsset(one as AssetName, CATALOGUE));
 const message = fc.oneof(
   fc
-    .record({ sequence, asset: fc.nat(65_535).map(CATALOGUE.assetById), price })
+    .record({ sequence, asset: fc.nat(65_535).map(CATALOGUE.assetById), price, quality })
     .map((about) => ({ kind: 'priced', about: { epoch: EPOCH, ...about } })),
   fc
     .tuple(sequence, asset, inside, fc.constantFrom('priced', 'ended', 'gap'))
@@ -166,7 +172,7 @@ test('a message that a feed does not have is an error', async (t) => {
 
 test('a price of an ID that no asset has here is an error', async (t) => {
   const { feed } = noting();
-  const priced = { sequence: 1, epoch: EPOCH, asset: sampleAsset(0, { id: 7 }), price: 1n as Price };
+  const priced = { sequence: 1, epoch: EPOCH, asset: sampleAsset(0, { id: 7 }), ...livePrice(1n) };
   const none = { assetById: () => undefined, placedAsset: () => undefined };
   const written = bytesFeed((kind, sequence, bytes) => {
     t.throws(() => readFeedMessage({ kind, sequence, bytes }, EPOCH, feed, none), /a price of ID 7/);

@@ -1,9 +1,8 @@
 import { test } from 'tap';
 import type { About } from '../../src/feed/feed.js';
 import { FeedSource } from '../../src/feed/feed_source.js';
-import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
+import { livePrice, START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
 import { sampleHolding } from '../records/sample_line.js';
 import { sampleAggregate } from '../store/sample.js';
 
@@ -33,7 +32,7 @@ test('an aggregate that is too old is withdrawn, and a newer one is not even rea
   });
   t.same([read, withdrawn], [['BTCUSD'], ['BTCUSD']]);
   source.withdraw('all', young, () => false);
-  source.priced({ asset: assets[1]!, price: 1n as Price });
+  source.priced({ asset: assets[1]!, ...livePrice(1n) });
   source.withdraw('without a price', young, () => true);
   t.same(withdrawn, ['BTCUSD'], 'an asset with a price may have newer inputs');
   t.same(

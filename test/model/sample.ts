@@ -1,11 +1,20 @@
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
+import type { LivePrice } from '../../src/model/price_with_quality.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { LatestInput } from '../../src/records/latest_input.js';
+import type { InputQuality } from '../../src/wire/price_quality.js';
 
 /** The start time: 2026-03-02 14:00:00 UTC, a Monday. All markets are open. */
 export const START_NS = (1_772_460_000n * NS_PER_SECOND) as TimeNs;
+
+/** The quality of the inputs of a sample price. */
+export const QUALITY: InputQuality = { newestNs: START_NS, publishers: 3, spreadPpm: 90 };
+
+export function livePrice(price: bigint): LivePrice {
+  return { price: price as Price, quality: QUALITY };
+}
 
 /** Overrides without branded types, so that tests can write plain numbers. */
 type Loose<T> = { -readonly [K in keyof T]?: T[K] extends number ? number : T[K] };

@@ -13,6 +13,7 @@ import { PriceTable } from '../../src/stream/price_table.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 import { MASK_PRICE, maskOf } from '../../src/wire/stream_attributes.js';
+import { QUALITY } from '../model/sample.js';
 import { cases } from '../tier.js';
 
 const MS = maskOf(['ms']);
@@ -42,7 +43,7 @@ const VECTOR_TIME_NS = 0x187f4dcc627041f8n as TimeNs;
 function tableOf(prices: readonly (readonly [id: number, price: bigint])[]): PriceTable {
   const table = new PriceTable(prices.map(([id]) => id));
   prices.forEach(([, price], index) => {
-    table.set(index as AssetIndex, price as Price);
+    table.set(index as AssetIndex, price as Price, QUALITY);
   });
   return table;
 }
@@ -231,7 +232,7 @@ test('signed frames in one block keep their bodies, whatever changes before they
         }
         for (const [index, price] of changes) {
           elements[index]!.price = price;
-          table.set(index as AssetIndex, price as Price);
+          table.set(index as AssetIndex, price as Price, QUALITY);
         }
         const shown = set.map((index) => elements[index]!);
         const bodyHex = slowBody(7, VECTOR_TIME_NS, shown, withStatus);
@@ -264,7 +265,7 @@ test('neighbours that follow one another in frames have the prices of their own 
     ] as const) {
       for (const element of elements.slice(first, first + count)) {
         element.price += price;
-        table.set(element.id as AssetIndex, element.price as Price);
+        table.set(element.id as AssetIndex, element.price as Price, QUALITY);
       }
       const set = indexes(elements.length).slice(first, first + count);
       const bodyHex = slowBody(7, VECTOR_TIME_NS, elements.slice(first, first + count), false);

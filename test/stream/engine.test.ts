@@ -4,6 +4,7 @@ import type { Price } from '../../src/model/price.js';
 import { NS_PER_MS } from '../../src/model/time.js';
 import { maskOf } from '../../src/wire/stream_attributes.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
+import { QUALITY } from '../model/sample.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
 test('a request with an id is answered with the whole set, one without is not', async (t) => {
@@ -217,8 +218,8 @@ test('a changed catalogue removes assets and rights from connections, and adds n
   ]);
   client.subscribe(1);
   t.match(client.replies.at(-1), { error: 'unknown asset IDs, or not covered by the token: 1' });
-  harness.table.set(1 as AssetIndex, 11n as Price);
-  harness.table.set(2 as AssetIndex, 22n as Price);
+  harness.table.set(1 as AssetIndex, 11n as Price, QUALITY);
+  harness.table.set(2 as AssetIndex, 22n as Price, QUALITY);
   harness.engine.priceChanged(1 as AssetIndex);
   harness.advanceMs(2);
   t.same(client.news(), ['51=11 52=22']);

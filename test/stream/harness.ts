@@ -16,6 +16,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
 import { readerBudgets } from '../model/counted_budget.js';
+import { QUALITY } from '../model/sample.js';
 import { type ReceivedFrame, readFrame } from './received_frame.js';
 
 export const TAXONOMY_ID = 7;
@@ -110,7 +111,7 @@ export class Harness {
   price(id: number, price: bigint | undefined): void {
     const index = this.#indexById.get(id)! as AssetIndex;
     if (price === undefined) this.table.clear(index);
-    else if (this.table.set(index, price as Price)) this.engine.priceChanged(index);
+    else if (this.table.set(index, price as Price, QUALITY)) this.engine.priceChanged(index);
   }
 
   status(id: number, status: number): void {

@@ -1,8 +1,10 @@
 import { type Asset, type ListedPublisher, PERCENT_SCALE } from '../../model/asset.js';
 import type { Price } from '../../model/price.js';
+import type { LivePrice } from '../../model/price_with_quality.js';
 import type { KeptInput, PublisherPrice } from '../../model/signed_price.js';
 import type { TimeNs } from '../../model/time.js';
 import { aggregatePrice, medianPrice, type WeightedPrice } from './algorithms.js';
+import { inputQuality } from './input_quality.js';
 
 /**
  * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts under three
@@ -42,6 +44,11 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
    */
   get price(): Price | undefined {
     return this.#price;
+  }
+
+  /** Computes the quality of the inputs that count. Only for a book with a price. */
+  quality(): LivePrice['quality'] {
+    return inputQuality(this.#entries, this.#from, this.#to);
   }
 
   /**

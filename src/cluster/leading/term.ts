@@ -1,5 +1,5 @@
 import type { AssetName } from '../../model/asset_map.js';
-import type { Price } from '../../model/price.js';
+import type { LivePrice } from '../../model/price_with_quality.js';
 import type { LogPosition } from '../bus.js';
 import type { Claim, LogEntry } from '../log/log_batch.js';
 import { LogWriter, type LogWriterOptions } from '../log/log_writer.js';
@@ -75,12 +75,12 @@ export class Term {
     return this.#writer.durable();
   }
 
-  /** Notes the asset's first live price, or a change of its live price. */
-  priced(asset: AssetName, price: Price): void {
+  /** Notes the asset's first live price, or a change of its live price or quality. */
+  priced(asset: AssetName, live: LivePrice): void {
     if (this.#isOver) return;
     const key = assetKey(asset);
-    this.#shown.show(key, price);
-    this.#sender.priced(key, price);
+    this.#shown.show(key, live);
+    this.#sender.priced(key, live);
   }
 
   ended(asset: AssetName): void {

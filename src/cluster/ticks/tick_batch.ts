@@ -1,5 +1,6 @@
 import { Builder } from 'flatbuffers';
-import { type Price, readPrice, writePrice } from '../../model/price.js';
+import { readPrice, writePrice } from '../../model/price.js';
+import { type LivePrice, QUALITY_BYTES, readQuality, writeQuality } from '../../model/price_with_quality.js';
 import { PRICE_BYTES } from '../../wire/quantized_price.js';
 import { TickBatch as TickBatchTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
@@ -14,7 +15,7 @@ export interface TickBatch {
   readonly number: number;
   /** True when the batch contains all live prices. */
   readonly full: boolean;
-  readonly prices: ReadonlyMap<number, Price>;
+  readonly prices: ReadonlyMap<number, LivePrice>;
   readonly ended: readonly number[];
   /** The hash of the leader's meaning of all streaming IDs. */
   readonly taxonomy: bigint;
@@ -27,6 +28,7 @@ export function encodeTickBatch({ epoch, number, full, prices, ended, taxonomy }
   builder.clear();
   const endedAt = ended.length === 0 ? 0 : TickBatchTable.createEndedVector(builder, ended as number[]);
   const pricesAt = prices.size === 0 ? 0 : builder.createByteVector(priceBytes(prices));
+  const qualitiesAt = prices.size === 0 ? 0 : builder.createByteVector(qualityBytes(prices));
   const idsAt = prices.size === 0 ? 0 : TickBatchTable.createIdsVector(builder, [...prices.keys()]);
   TickBatchTable.startTickBatch(builder);
   TickBatchTable.addEpoch(builder, BigInt(epoch));
@@ -35,6 +37,7 @@ export function encodeTickBatch({ epoch, number, full, prices, ended, taxonomy }
   TickBatchTable.addTaxonomy(builder, taxonomy);
   if (idsAt !== 0) TickBatchTable.addIds(builder, idsAt);
   if (pricesAt !== 0) TickBatchTable.addPrices(builder, pricesAt);
+  if (qualitiesAt !== 0) TickBatchTable.addQualities(builder, qualitiesAt);
   if (endedAt !== 0) TickBatchTable.addEnded(builder, endedAt);
   builder.finish(TickBatchTable.endTickBatch(builder));
   return new Uint8Array(builder.asUint8Array());
@@ -51,10 +54,16 @@ export function decodeTickBatch(bytes: Uint8Array): TickBatch {
     const endedCount = countInside(buffer, table.endedLength(), 2);
     const column = fieldInside(buffer, table.pricesArray());
     if (column.length !== count * PRICE_BYTES) throw new UnreadableMessage('a batch of ticks lacks prices');
-    const prices = new Map<number, Price>();
+    const qualities = fieldInside(buffer, table.qualitiesArray());
+    if (qualities.length !== count * QUALITY_BYTES)
+      throw new UnreadableMessage('a batch of ticks lacks the qualities of prices');
+    const prices = new Map<number, LivePrice>();
     // The loop reads the IDs one by one, because the message may begin at an odd address and a view of 16-bit numbers needs an even
     // address.
-    for (let i = 0; i < count; i++) prices.set(table.ids(i)!, readPrice(column, i * PRICE_BYTES));
+    for (let i = 0; i < count; i++) {
+      const quality = readQuality(qualities, i * QUALITY_BYTES);
+      prices.set(table.ids(i)!, { price: readPrice(column, i * PRICE_BYTES), quality });
+    }
     return {
       epoch: exactNumber(table.epoch()),
       number: exactNumber(table.number()),
@@ -66,10 +75,20 @@ export function decodeTickBatch(bytes: Uint8Array): TickBatch {
   });
 }
 
-function priceBytes(prices: ReadonlyMap<number, Price>): Uint8Array {
+function qualityBytes(prices: ReadonlyMap<number, LivePrice>): Uint8Array {
+  const bytes = new Uint8Array(prices.size * QUALITY_BYTES);
+  let at = 0;
+  for (const { quality } of prices.values()) {
+    writeQuality(quality, bytes, at);
+    at += QUALITY_BYTES;
+  }
+  return bytes;
+}
+
+function priceBytes(prices: ReadonlyMap<number, LivePrice>): Uint8Array {
   const bytes = new Uint8Array(prices.size * PRICE_BYTES);
   let at = 0;
-  for (const price of prices.values()) {
+  for (const { price } of prices.values()) {
     writePrice(price, bytes, at);
     at += PRICE_BYTES;
   }

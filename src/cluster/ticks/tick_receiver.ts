@@ -1,5 +1,5 @@
 import type { AssetName } from '../../model/asset_map.js';
-import type { Price } from '../../model/price.js';
+import { isSameLivePrice, type LivePrice } from '../../model/price_with_quality.js';
 import type { Bus } from '../bus.js';
 import { fullTopic, TICK_TOPIC } from '../subjects.js';
 import type { ClusterTiming } from '../timing.js';
@@ -15,7 +15,7 @@ const NO_BYTES = new Uint8Array(0);
 
 /** The receiver of the leader's live prices. The leader's assets may differ from this node's assets. */
 export interface PriceListener {
-  priced(asset: AssetName, price: Price): void;
+  priced(asset: AssetName, live: LivePrice): void;
   ended(asset: AssetName): void;
 }
 
@@ -41,7 +41,7 @@ export interface TickReceiverOptions {
  */
 export class TickReceiver implements ShownPrices {
   readonly #options: TickReceiverOptions;
-  readonly #live = new Map<AssetKey, Price>();
+  readonly #live = new Map<AssetKey, LivePrice>();
   readonly #names: LeaderNames;
   /** The newest epoch, from the log or from a tick. */
   #epoch = 0;
@@ -96,7 +96,7 @@ export class TickReceiver implements ShownPrices {
     return this.#gaps;
   }
 
-  get live(): ReadonlyMap<AssetKey, Price> {
+  get live(): ReadonlyMap<AssetKey, LivePrice> {
     return this.#live;
   }
 
@@ -140,19 +140,19 @@ export class TickReceiver implements ShownPrices {
     this.#shownMs = this.#tickMs;
   }
 
-  show(asset: AssetKey, price: Price | undefined): void {
-    if (price === undefined) this.#live.delete(asset);
-    else this.#live.set(asset, price);
+  show(asset: AssetKey, live: LivePrice | undefined): void {
+    if (live === undefined) this.#live.delete(asset);
+    else this.#live.set(asset, live);
   }
 
-  keep(live: ReadonlyMap<AssetKey, Price>): void {
+  keep(live: ReadonlyMap<AssetKey, LivePrice>): void {
     for (const asset of this.#live.keys()) if (!live.has(asset)) this.#end(asset);
   }
 
   /** Reports all prices again, because the node's assets have changed. */
   tellAll(): void {
     if (this.#isLeading) return;
-    for (const [asset, price] of this.#live) this.#options.prices.priced(assetOf(asset), price);
+    for (const [asset, live] of this.#live) this.#options.prices.priced(assetOf(asset), live);
   }
 
   tick(nowMs: number): void {
@@ -246,7 +246,7 @@ export class TickReceiver implements ShownPrices {
     this.#isComplete = named.size === prices.size;
     this.#askMs = this.#isComplete ? Number.POSITIVE_INFINITY : nowMs() + timing.retryMs;
     this.keep(named);
-    for (const [asset, price] of named) this.#set(asset, price);
+    for (const [asset, live] of named) this.#set(asset, live);
     this.#shownMs = nowMs();
   }
 
@@ -256,24 +256,24 @@ export class TickReceiver implements ShownPrices {
       if (asset !== undefined) this.#end(asset);
     }
     const named = this.#named(prices);
-    for (const [asset, price] of named) this.#set(asset, price);
+    for (const [asset, live] of named) this.#set(asset, live);
     this.#shownMs = this.#options.nowMs();
     if (named.size < prices.size) this.#lack();
   }
 
-  #named(prices: ReadonlyMap<number, Price>): Map<AssetKey, Price> {
-    const named = new Map<AssetKey, Price>();
-    for (const [id, price] of prices) {
+  #named(prices: ReadonlyMap<number, LivePrice>): Map<AssetKey, LivePrice> {
+    const named = new Map<AssetKey, LivePrice>();
+    for (const [id, live] of prices) {
       const asset = this.#names.keyOf(id);
-      if (asset !== undefined) named.set(asset, price);
+      if (asset !== undefined) named.set(asset, live);
     }
     return named;
   }
 
-  #set(asset: AssetKey, price: Price): void {
-    if (this.#live.get(asset) === price) return;
-    this.#live.set(asset, price);
-    this.#options.prices.priced(assetOf(asset), price);
+  #set(asset: AssetKey, live: LivePrice): void {
+    if (isSameLivePrice(live, this.#live.get(asset))) return;
+    this.#live.set(asset, live);
+    this.#options.prices.priced(assetOf(asset), live);
   }
 
   #end(asset: AssetKey): void {

@@ -1,6 +1,6 @@
 import { budgetWords, SharedBudget } from '../../fair/budget.js';
 import { CLUSTER_ASSETS_MAX } from '../../model/node_list.js';
-import type { Price } from '../../model/price.js';
+import type { LivePrice } from '../../model/price_with_quality.js';
 import type { Bus } from '../bus.js';
 import { fullTopic, TICK_TOPIC } from '../subjects.js';
 import type { ClusterTiming } from '../timing.js';
@@ -40,7 +40,7 @@ export interface TickSenderOptions {
 /** Sends the leader's live prices to all nodes: the changes of each turn, heartbeats between changes, and all prices once a second. */
 export class TickSender {
   readonly #options: TickSenderOptions;
-  readonly #live = new Map<AssetKey, Price>();
+  readonly #live = new Map<AssetKey, LivePrice>();
   readonly #prices = new SharedBudget(budgetWords(1), 0, ANSWERED, () => {});
   readonly #names = new SharedBudget(budgetWords(1), 0, ANSWERED, () => {});
   #changed = new Set<AssetKey>();
@@ -57,7 +57,7 @@ export class TickSender {
     this.#options = options;
   }
 
-  get live(): ReadonlyMap<AssetKey, Price> {
+  get live(): ReadonlyMap<AssetKey, LivePrice> {
     return this.#live;
   }
 
@@ -76,8 +76,8 @@ export class TickSender {
   }
 
   /** @throws RangeError when more than {@link CLUSTER_ASSETS_MAX} assets have a price */
-  priced(asset: AssetKey, price: Price): void {
-    this.#live.set(asset, price);
+  priced(asset: AssetKey, live: LivePrice): void {
+    this.#live.set(asset, live);
     if (this.#live.size > CLUSTER_ASSETS_MAX)
       throw new RangeError(`a cluster takes at most ${CLUSTER_ASSETS_MAX} assets with a price`);
     this.#change(asset);
@@ -153,14 +153,14 @@ export class TickSender {
   #encode(assets: Iterable<AssetKey>, full: boolean): Uint8Array {
     const { epoch } = this.#options;
     const taxonomy = this.#options.taxonomy();
-    const prices = new Map<number, Price>();
+    const prices = new Map<number, LivePrice>();
     const ended: number[] = [];
     for (const asset of assets) {
       const id = taxonomy.idOf(asset);
-      const price = this.#live.get(asset);
+      const live = this.#live.get(asset);
       if (id === undefined) continue;
-      if (price === undefined) ended.push(id);
-      else prices.set(id, price);
+      if (live === undefined) ended.push(id);
+      else prices.set(id, live);
     }
     return encodeTickBatch({ epoch, number: this.#number, full, prices, ended, taxonomy: taxonomy.hash });
   }

@@ -77,6 +77,25 @@ function median(prices: readonly bigint[]): bigint | undefined {
   return sorted.length % 2 === 1 ? sorted[Math.floor(half)]! : (sorted[half - 1]! + sorted[half]!) / 2n;
 }
 
+/** The quality of at least one input. */
+function qualityOf(inputs: readonly PublisherPrice[]): object {
+  const prices = inputs.map(({ price }) => price);
+  const [lowest, highest] = [least(prices), -least(prices.map((price) => -price))];
+  const middle = magnitude(median(prices)!);
+  const most = 2n ** 32n - 1n;
+  const spread =
+    middle === 0n ? (highest === lowest ? 0n : most) : ((highest - lowest) * 1_000_000n) / middle;
+  return {
+    newestNs: -least(inputs.map(({ timestampNs }) => -timestampNs)),
+    publishers: inputs.length,
+    spreadPpm: Number(least([spread, most])),
+  };
+}
+
+function least(values: readonly bigint[]): bigint {
+  return values.reduce((one, other) => (one < other ? one : other));
+}
+
 /** Returns an input without its accessors. */
 const plain = ({ price, timestampNs, wire }: PublisherPrice) => ({ price, timestampNs, wire });
 const magnitude = (value: bigint) => (value < 0n ? -value : value);
@@ -122,6 +141,8 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
         if (book.price !== expected.price || book.size !== expected.size) return false;
         if (counted.length !== expected.counted.length) return false;
         if (!isDeepStrictEqual(counted.map(plain), expected.counted)) return false;
+        if (expected.price === undefined) continue;
+        if (!isDeepStrictEqual(book.quality(), qualityOf(expected.counted))) return false;
       }
       return true;
     }),

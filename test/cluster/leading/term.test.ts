@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { Term } from '../../../src/cluster/leading/term.js';
 import { IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
-import type { Price } from '../../../src/model/price.js';
+import { livePrice } from '../../model/sample.js';
 
 test('the prices of a turn leave before its record of the log, which readers do not wait for', async (t) => {
   const sent: string[] = [];
@@ -38,7 +38,7 @@ test('the prices of a turn leave before its record of the log, which readers do 
   term.startTicks();
   sent.length = 0;
   term.append({ symbol: 'BTCUSD', signatureType: 'evm', bytes: new Uint8Array(8) });
-  term.priced(asset, 1n as Price);
+  term.priced(asset, livePrice(1n));
   for (let turn = 0; turn < 3; turn++) await endOfTurn();
   t.same(sent, ['prices', 'record']);
 });

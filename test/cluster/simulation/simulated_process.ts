@@ -11,6 +11,7 @@ import { TICK_TOPIC } from '../../../src/cluster/subjects.js';
 import type { ReadMessage } from '../../../src/ingest/message.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { Checkpoints } from '../../../src/node/checkpoints.js';
+import { livePrice } from '../../model/sample.js';
 import { Random } from './random.js';
 import {
   ASSETS,
@@ -117,7 +118,7 @@ export class Process {
           this.#term = undefined;
         },
         prices: {
-          priced: (asset, price) => {
+          priced: (asset, { price }) => {
             invariants.priced(node.name, numberOf(asset), Number(price));
             this.table.set(numberOf(asset), price);
           },
@@ -391,7 +392,7 @@ export class Process {
   #price(term: Term, asset: number, value: number): void {
     if (term.isOver) return;
     this.table.set(asset, priceOf(value));
-    term.priced(nameOf(asset), priceOf(value));
+    term.priced(nameOf(asset), livePrice(priceOf(value)));
   }
 
   /** Wraps a bus so that the invariants see the node's messages. */

@@ -4,7 +4,7 @@ import { decodeNames, encodeNames, encodeNamesQuery } from '../../../src/cluster
 import { encodeTickBatch, type TickBatch } from '../../../src/cluster/ticks/tick_batch.js';
 import { TickReceiver, type TickReceiverOptions } from '../../../src/cluster/ticks/tick_receiver.js';
 import { TickSender } from '../../../src/cluster/ticks/tick_sender.js';
-import type { Price } from '../../../src/model/price.js';
+import { livePrice, QUALITY } from '../../model/sample.js';
 
 const NO_BYTES = new Uint8Array(0);
 const SAME = taxonomyOf({ 1: 1, 2: 2, 3: 3 });
@@ -102,6 +102,23 @@ test('a newer epoch replaces the older one, whose ticks are dropped', async (t) 
   t.same(told, ['1=10', '1=50', '1 ended', '2=51']);
 });
 
+test('a new quality of a known price is told', async (t) => {
+  const { receiveBytes, receiver, told } = receiving();
+  const { price, quality } = livePrice(10n);
+  const send = (number: number, publishers: number) =>
+    receiveBytes(
+      encodeTickBatch({
+        ...batchOf({ number, full: number === 1 }),
+        prices: new Map([[1, { price, quality: { ...quality, publishers } }]]),
+      }),
+    );
+  send(1, QUALITY.publishers);
+  send(2, QUALITY.publishers);
+  send(3, 4);
+  t.same(told, ['1=10', '1=10']);
+  t.match([...receiver.live.values()], [{ price: 10n, quality: { ...QUALITY, publishers: 4 } }]);
+});
+
 test('prices of a silent leader are over', async (t) => {
   const { receive, told, receiver, clock } = receiving();
   receive({ number: 1, full: true, prices: [[1, 10]] });
@@ -122,13 +139,13 @@ test('damaged ticks are as good as lost', async (t) => {
 
 test('a sender gathers what changes in a turn, beats, and repeats all prices', async (t) => {
   const { sender, sent, clock, turn } = sending();
-  sender.priced(keyOf(1), 10n as Price);
+  sender.priced(keyOf(1), livePrice(10n));
   await turn();
   t.equal(sent.length, 0, 'not before all prices are known');
   sender.start();
-  sender.priced(keyOf(1), 11n as Price);
-  sender.priced(keyOf(1), 12n as Price);
-  sender.priced(keyOf(2), 20n as Price);
+  sender.priced(keyOf(1), livePrice(11n));
+  sender.priced(keyOf(1), livePrice(12n));
+  sender.priced(keyOf(2), livePrice(20n));
   sender.ended(keyOf(2));
   await turn();
   clock.nowMs = 100;
@@ -149,7 +166,7 @@ test('what could not be sent is made up for by all prices', async (t) => {
   const { sender, sent, clock, turn, state } = sending();
   sender.start();
   state.mayTick = false;
-  sender.priced(keyOf(1), 10n as Price);
+  sender.priced(keyOf(1), livePrice(10n));
   await turn();
   clock.nowMs = 100;
   sender.tick(clock.nowMs);
@@ -261,10 +278,10 @@ test('names come in as many pages as they need', async (t) => {
 test('a leader says under which IDs it ticks, which a reload changes', async (t) => {
   const { sender, sent, state, turn } = sending();
   sender.start();
-  sender.priced(keyOf(1), 10n as Price);
+  sender.priced(keyOf(1), livePrice(10n));
   await turn();
   state.taxonomy = SWAPPED;
-  sender.priced(keyOf(1), 11n as Price);
+  sender.priced(keyOf(1), livePrice(11n));
   await turn();
   t.same(sent[1], encodeTickBatch(batchOf({ number: 2, prices: [[1, 10]] })));
   t.same(sent[2], encodeTickBatch(batchOf({ number: 3, prices: [[2, 11]], taxonomy: SWAPPED })));
@@ -290,7 +307,7 @@ interface Sample {
 
 test('a leader answers a flood of requests within a budget, and names separately from prices', async (t) => {
   const { sender, state, clock } = sending();
-  sender.priced(assetKey({ symbol: 'A1', signatureType: 'evm' }), 1n as Price);
+  sender.priced(assetKey({ symbol: 'A1', signatureType: 'evm' }), livePrice(1n));
   sender.start();
   let answered = 0;
   for (let n = 0; n < 5_000; n++)
@@ -316,7 +333,7 @@ function batchOf({
     epoch,
     number,
     full,
-    prices: new Map(prices.map(([id, price]) => [id, BigInt(price) as Price])),
+    prices: new Map(prices.map(([id, price]) => [id, livePrice(BigInt(price))])),
     ended,
     taxonomy: taxonomy.hash,
   };
@@ -358,7 +375,7 @@ function receiving(refuseIds?: TickReceiverOptions['refuseIds']) {
       },
     },
     prices: {
-      priced: ({ symbol }, price) => told.push(`${symbol}=${price}`),
+      priced: ({ symbol }, { price }) => told.push(`${symbol}=${price}`),
       ended: ({ symbol }) => told.push(`${symbol} ended`),
     },
     taxonomy: () => own.taxonomy,
