@@ -86,7 +86,7 @@ export class FrameEncoder {
   ) {
     this.#table = table;
     this.#taxonomyId = taxonomyId;
-    this.#attributes = new FrameAttributes(statusesAt);
+    this.#attributes = new FrameAttributes(table, statusesAt);
     const assets = table.ids.length;
     this.#views = new Array<undefined>(Math.min(assets, KEPT_VIEWS_MAX)).fill(undefined);
     this.#body = Buffer.allocUnsafeSlow(VERSIONED_HEAD_BYTES + assets * assetBytes(MASK_MAX));

@@ -1,13 +1,18 @@
 import type { AssetIndex } from '../model/asset.js';
 import { secondOf, type TimeNs } from '../model/time.js';
 import { NO_SCHEDULE } from '../wire/market_status_codes.js';
+import type { InputQuality } from '../wire/price_quality.js';
 import { type AttributeFacts, attributesOf, type StreamAttribute } from '../wire/stream_attributes.js';
+import type { PriceTable } from './price_table.js';
 
 const SMALL_VALUE_MAX = 255;
+/** The quality until the first price. A frame has no asset without a price. */
+const NO_QUALITY: InputQuality = { newestNs: 0n, publishers: 0, spreadPpm: 0 };
 
 /** Writes the attributes of a frame's assets. Serves one frame at a time, with one object of facts for all of its assets. */
 export class FrameAttributes {
   readonly #statusesAt: (unixS: number) => Uint8Array;
+  readonly #table: Pick<PriceTable, 'quality'>;
   readonly #facts: { -readonly [Name in keyof AttributeFacts]: AttributeFacts[Name] };
   /** The texts of small values, by the bit of the attribute and by value. With these texts, a frame of 100 assets takes 3 µs instead of 4 µs. */
   readonly #texts: string[][] = [];
@@ -15,14 +20,16 @@ export class FrameAttributes {
   #statuses: Uint8Array = new Uint8Array(0);
 
   /** @param statusesAt returns each asset's market status at a UNIX second, or `NO_SCHEDULE`, by asset index */
-  constructor(statusesAt: (unixS: number) => Uint8Array) {
+  constructor(table: Pick<PriceTable, 'quality'>, statusesAt: (unixS: number) => Uint8Array) {
+    this.#table = table;
     this.#statusesAt = statusesAt;
-    this.#facts = { marketStatus: NO_SCHEDULE };
+    this.#facts = { timestampNs: 0n, marketStatus: NO_SCHEDULE, quality: NO_QUALITY };
   }
 
   /** Begins a frame with the attributes of a mask. */
   begin(mask: number, timestampNs: TimeNs): void {
     this.#attributes = attributesOf(mask);
+    this.#facts.timestampNs = timestampNs;
     if (this.#attributes.length > 0) this.#statuses = this.#statusesAt(Number(secondOf(timestampNs)));
   }
 
@@ -58,6 +65,7 @@ export class FrameAttributes {
   #factsOf(asset: AssetIndex): AttributeFacts {
     const facts = this.#facts;
     facts.marketStatus = this.#statuses[asset]!;
+    facts.quality = this.#table.quality(asset) ?? NO_QUALITY;
     return facts;
   }
 }

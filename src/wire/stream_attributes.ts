@@ -1,15 +1,22 @@
 import { MARKET_STATUS_NAMES, type MarketStatus, NO_SCHEDULE } from './market_status_codes.js';
+import type { InputQuality } from './price_quality.js';
 
 /** The facts about an asset at the time of a frame. The service reads the values of attributes from these facts. */
 export interface AttributeFacts {
+  /** The time of the frame, in UNIX nanoseconds. */
+  readonly timestampNs: bigint;
   /** The market status code, or {@link NO_SCHEDULE}. */
   readonly marketStatus: number;
+  /** The quality of the inputs that count for the price. */
+  readonly quality: InputQuality;
 }
 
 /** The values of attributes, as the client returns them. A value is absent if the reader did not request its attribute. */
 export interface AttributeValues {
   /** The market status code; `null` for an asset without a schedule. */
   readonly marketStatus?: number | null;
+  /** The age of the newest input that counts for the price, at the time of the frame, in whole milliseconds. */
+  readonly inputAgeMs?: number | null;
 }
 
 /** A fact that a stream adds to each asset on request. Its value is an unsigned integer. */
@@ -49,7 +56,26 @@ export const STREAM_ATTRIBUTES: readonly StreamAttribute[] = [
     read: ({ marketStatus }) => marketStatus,
     textOf: (code) => (code === null ? 'no market hours' : marketText(code)),
   },
+  {
+    name: 'age',
+    field: 'age',
+    property: 'inputAgeMs',
+    bit: 2,
+    bytes: 4,
+    rule: 'Milliseconds from the time of the newest input that counts for the price to the time of the frame, truncated; 0 if the input is ahead, at most 2^32 − 1',
+    read: ({ timestampNs, quality }) => bounded((timestampNs - quality.newestNs) / NS_PER_MS),
+    textOf: (ageMs) => `age ${((ageMs ?? 0) / 1_000).toFixed(1)} s`,
+  },
 ];
+
+const NS_PER_MS = 1_000_000n;
+const UINT32_MAX = 0xffff_ffff;
+
+/** Returns the nearest unsigned integer of 32 bits. */
+function bounded(value: bigint): number {
+  if (value < 0n) return 0;
+  return value > UINT32_MAX ? UINT32_MAX : Number(value);
+}
 
 function marketText(code: number): string {
   return MARKET_STATUS_NAMES[code as MarketStatus] ?? `market status ${code}`;

@@ -24,7 +24,7 @@ test('every field has its place', async (t) => {
     timestamp: 6,
     end: 14,
   });
-  t.same(placesOf(VERSIONED_LAYOUT.asset), { 'asset ID': 0, price: 2, ms: 18, end: 19 });
+  t.same(placesOf(VERSIONED_LAYOUT.asset), { 'asset ID': 0, price: 2, ms: 18, age: 19, end: 23 });
 });
 
 test('the constant bytes', async (t) => {

@@ -80,7 +80,7 @@ function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | Payloa
   const fault = versionedFault(body);
   if (fault === undefined) return decodeEntries(body, signature, maskOf(body));
   // A taxonomy ID of 0xFF00 and above also begins with the magic byte. The bytes after such an ID could look like a version and a
-  // mask only if the timestamp were in the first two weeks of 1970. So the layouts cannot be confused.
+  // mask only if the timestamp were in the first 104 days of 1970. So the layouts cannot be confused.
   return isPlain ? decodeEntries(body, signature, 0) : fault;
 }
 
