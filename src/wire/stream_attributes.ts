@@ -17,6 +17,8 @@ export interface AttributeValues {
   readonly marketStatus?: number | null;
   /** The age of the newest input that counts for the price, at the time of the frame, in whole milliseconds. */
   readonly inputAgeMs?: number | null;
+  /** The number of publishers whose prices count; 255 stands for 255 or more. */
+  readonly publishers?: number | null;
 }
 
 /** A fact that a stream adds to each asset on request. Its value is an unsigned integer. */
@@ -66,9 +68,21 @@ export const STREAM_ATTRIBUTES: readonly StreamAttribute[] = [
     read: ({ timestampNs, quality }) => bounded((timestampNs - quality.newestNs) / NS_PER_MS),
     textOf: (ageMs) => `age ${((ageMs ?? 0) / 1_000).toFixed(1)} s`,
   },
+  {
+    name: 'n',
+    field: 'n',
+    property: 'publishers',
+    bit: 3,
+    bytes: 1,
+    rule: 'Number of publishers whose prices count; 255 stands for 255 or more',
+    read: ({ quality }) => Math.min(quality.publishers, UINT8_MAX),
+    textOf: (count) =>
+      `${count}${count === UINT8_MAX ? ' or more' : ''} ${count === 1 ? 'publisher' : 'publishers'}`,
+  },
 ];
 
 const NS_PER_MS = 1_000_000n;
+const UINT8_MAX = 0xff;
 const UINT32_MAX = 0xffff_ffff;
 
 /** Returns the nearest unsigned integer of 32 bits. */

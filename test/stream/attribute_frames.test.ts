@@ -37,6 +37,7 @@ const ASSETS = [
 const ATTRIBUTES = [
   { name: 'ms', bit: 1, bytes: 1, field: 'ms', property: 'marketStatus', values: [0xff, 2], none: 0xff },
   { name: 'age', bit: 2, bytes: 4, field: 'age', property: 'inputAgeMs', values: [400, 0] },
+  { name: 'n', bit: 3, bytes: 1, field: 'n', property: 'publishers', values: [3, 255] },
 ];
 /** The masks with at least one attribute. */
 const MASKS = Array.from({ length: 2 ** ATTRIBUTES.length - 1 }, (_, i) => ((i + 1) << 1) | 1);
@@ -70,21 +71,23 @@ const INDEXES = [0, 1] as AssetIndex[];
 const FULL = [
   'ff', // magic
   '02', // layout version
-  '0007', // attribute mask: price, ms, age
+  '000f', // attribute mask: price, ms, age, n
   '0007', // taxonomy ID
   '187f4dcc627041f8', // timestamp in ns
   '0001', // asset ID
   '00000000000000056bc75e2d63100000', // value
   'ff', // ms: no market schedule
   '00000190', // age: the newest input is 400 ms old, truncated
+  '03', // n: 3 publishers
   'ffff', // asset ID
   'ffffffffffffffffffffffffffffffff', // -1 in two's complement
   '02', // ms: extended hours
   '00000000', // age: the newest input is ahead of the frame
+  'ff', // n: 255 or more publishers
 ].join('');
 
 test('the payload with all attributes, field by field', async (t) => {
-  t.equal(bodyOf(0x07), FULL);
+  t.equal(bodyOf(0x0f), FULL);
 });
 
 test('payloads of every mask are encoded and decoded as the documents say', async (t) => {
@@ -149,7 +152,7 @@ test('a payload of any mask with a changed byte is never accepted', async (t) =>
 });
 
 test('a mask with a bit that no attribute has is refused, whatever the length', async (t) => {
-  for (const mask of [0x09, 0x21, 0x3f, 0x8001, 0x0101]) {
+  for (const mask of [0x11, 0x21, 0x3f, 0x8001, 0x0101]) {
     for (const known of MASKS) {
       const body = Buffer.from(bodyOf(known), 'hex');
       body.writeUInt16BE(mask, 2);
@@ -163,8 +166,8 @@ test('programs show an asset’s attributes in words', async (t) => {
   t.same(
     assets.map((asset) => attributeTexts(asset)),
     [
-      ['no market hours', 'age 0.4 s'],
-      ['extended hours', 'age 0.0 s'],
+      ['no market hours', 'age 0.4 s', '3 publishers'],
+      ['extended hours', 'age 0.0 s', '255 or more publishers'],
     ],
   );
 });

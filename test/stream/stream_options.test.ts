@@ -36,5 +36,5 @@ test('any other value is refused with the allowed ones', async (t) => {
   for (const encoding of ['', 'hex', 'BINARY', 'binary,json', 'toString'])
     t.equal(parse({ encoding }), 'encoding must be one of json, binary');
   for (const addtl_attrs of ['', 'ms,', 'ms,x', 'MS', ' ms'])
-    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms, age');
+    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms, age, n');
 });

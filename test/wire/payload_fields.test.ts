@@ -24,7 +24,7 @@ test('every field has its place', async (t) => {
     timestamp: 6,
     end: 14,
   });
-  t.same(placesOf(VERSIONED_LAYOUT.asset), { 'asset ID': 0, price: 2, ms: 18, age: 19, end: 23 });
+  t.same(placesOf(VERSIONED_LAYOUT.asset), { 'asset ID': 0, price: 2, ms: 18, age: 19, n: 23, end: 24 });
 });
 
 test('the constant bytes', async (t) => {
