@@ -19,6 +19,8 @@ export interface AttributeValues {
   readonly inputAgeMs?: number | null;
   /** The number of publishers whose prices count; 255 stands for 255 or more. */
   readonly publishers?: number | null;
+  /** The difference between the highest and the lowest input, in millionths of the absolute value of the median of the inputs. */
+  readonly spreadPpm?: number | null;
 }
 
 /** A fact that a stream adds to each asset on request. Its value is an unsigned integer. */
@@ -79,6 +81,16 @@ export const STREAM_ATTRIBUTES: readonly StreamAttribute[] = [
     textOf: (count) =>
       `${count}${count === UINT8_MAX ? ' or more' : ''} ${count === 1 ? 'publisher' : 'publishers'}`,
   },
+  {
+    name: 'spread',
+    field: 'spr',
+    property: 'spreadPpm',
+    bit: 4,
+    bytes: 4,
+    rule: 'Difference between the highest and the lowest input, in millionths of the absolute value of the median of the inputs, truncated; at most 2^32 − 1',
+    read: ({ quality }) => quality.spreadPpm,
+    textOf: (ppm) => `${((ppm ?? 0) / 100).toFixed(1)} bp${ppm === UINT32_MAX ? ' or more' : ''}`,
+  },
 ];
 
 const NS_PER_MS = 1_000_000n;
@@ -98,8 +110,12 @@ function marketText(code: number): string {
 /** The bit of the price in the mask. This bit is always set in the versioned layout. */
 export const MASK_PRICE = 1;
 
+/** The name in `addtl_attrs` that requests all attributes about the inputs of a price. */
+export const QUALITY_NAME = 'quality';
+export const QUALITY_ATTRIBUTES: readonly string[] = ['age', 'n', 'spread'];
+
 /** The names that `addtl_attrs` accepts. */
-export const ATTRIBUTE_NAMES = STREAM_ATTRIBUTES.map(({ name }) => name);
+export const ATTRIBUTE_NAMES = [...STREAM_ATTRIBUTES.map(({ name }) => name), QUALITY_NAME];
 
 /** The mask with the bits of all attributes. */
 export const MASK_MAX = maskOf(ATTRIBUTE_NAMES);
@@ -118,8 +134,9 @@ export function attributesOf(mask: number): readonly StreamAttribute[] {
 
 /** Returns the mask of a payload with these attributes. Without attributes, the result is {@link MASK_PRICE}. */
 export function maskOf(names: readonly string[]): number {
+  const wanted = names.includes(QUALITY_NAME) ? [...names, ...QUALITY_ATTRIBUTES] : names;
   let mask = MASK_PRICE;
-  for (const { name, bit } of STREAM_ATTRIBUTES) if (names.includes(name)) mask |= 1 << bit;
+  for (const { name, bit } of STREAM_ATTRIBUTES) if (wanted.includes(name)) mask |= 1 << bit;
   return mask;
 }
 

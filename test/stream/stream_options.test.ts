@@ -18,6 +18,17 @@ test('the defaults, and every value', async (t) => {
     mask: 3,
     binary: false,
   });
+  for (const [addtl_attrs, mask] of [
+    ['age', 0b101],
+    ['spread,ms', 0b10011],
+    ['n,age,spread', 0b11101],
+    ['quality', 0b11101],
+    ['quality,age,ms', 0b11111],
+  ] as const) {
+    t.match(parse({ addtl_attrs }), { mask });
+    t.match(parse({ addtl_attrs, message_type: 'signed_ecdsa' }), { mask });
+  }
+  t.equal(parse({ addtl_attrs: 'quality' }), parse({ addtl_attrs: 'spread,n,age' }), 'they share groups');
   t.match(parse({ encoding: 'binary', message_type: 'signed_ecdsa' }), { binary: true });
   t.match(parse({ encoding: 'json', message_type: 'signed_ecdsa' }), { binary: false });
   t.equal(
@@ -36,5 +47,5 @@ test('any other value is refused with the allowed ones', async (t) => {
   for (const encoding of ['', 'hex', 'BINARY', 'binary,json', 'toString'])
     t.equal(parse({ encoding }), 'encoding must be one of json, binary');
   for (const addtl_attrs of ['', 'ms,', 'ms,x', 'MS', ' ms'])
-    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms, age, n');
+    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms, age, n, spread, quality');
 });

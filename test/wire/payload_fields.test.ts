@@ -24,7 +24,15 @@ test('every field has its place', async (t) => {
     timestamp: 6,
     end: 14,
   });
-  t.same(placesOf(VERSIONED_LAYOUT.asset), { 'asset ID': 0, price: 2, ms: 18, age: 19, n: 23, end: 24 });
+  t.same(placesOf(VERSIONED_LAYOUT.asset), {
+    'asset ID': 0,
+    price: 2,
+    ms: 18,
+    age: 19,
+    n: 23,
+    spread: 24,
+    end: 28,
+  });
 });
 
 test('the constant bytes', async (t) => {

@@ -22,7 +22,13 @@ import {
   REQUEST_TYPES,
   TAXONOMY_TYPE,
 } from '../../wire/stream.js';
-import { ATTRIBUTE_NAMES, STREAM_ATTRIBUTES, type StreamAttribute } from '../../wire/stream_attributes.js';
+import {
+  ATTRIBUTE_NAMES,
+  QUALITY_ATTRIBUTES,
+  QUALITY_NAME,
+  STREAM_ATTRIBUTES,
+  type StreamAttribute,
+} from '../../wire/stream_attributes.js';
 import {
   assetId,
   marketStatusCode,
@@ -62,7 +68,9 @@ export const streamQuery = z.object({
     .string()
     .regex(new RegExp(`^${attributeNames}(?:,${attributeNames})*$`))
     .optional()
-    .describe(`Comma-separated list of what each asset has beside its price. ${attributeList}`),
+    .describe(
+      `Comma-separated list of what each asset has beside its price. ${attributeList}. \`${QUALITY_NAME}\`: ${QUALITY_ATTRIBUTES.join(', ')}`,
+    ),
 });
 
 /** The query of the publisher paths. */

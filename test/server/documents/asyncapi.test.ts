@@ -90,10 +90,11 @@ test('the layouts on the page are those of payloads', async (t) => {
     'each asset: ms 1',
     'each asset: age 4',
     'each asset: n 1',
+    'each asset: spread 4',
   ]);
   t.match(description, '`0xff`');
   t.match(description, '`0x02`');
-  t.match(description, 'Bit 0: price, always set; bit 1: `ms`; bit 2: `age`; bit 3: `n`');
+  t.match(description, 'Bit 0: price, always set; bit 1: `ms`; bit 2: `age`; bit 3: `n`; bit 4: `spread`');
   const { p } = examples[0]!.payload as { p: string };
   t.equal((p.length - 2) / 2, 65 + 10 + 18);
   t.match(decodePayload(p), { taxonomyId: 1 });
