@@ -1,4 +1,5 @@
 import type { AddressBlock } from '../model/address.js';
+import { NS_PER_SECOND } from '../model/time.js';
 import type { ConfigFile } from './schema.js';
 
 /** The address of a listener. */
@@ -19,6 +20,8 @@ export interface ListenConfig extends ListenSection {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
   /** The number of threads that serve the sockets. */
   readonly threads: number | 'auto';
+  /** The silence after which the service pings a WebSocket. */
+  readonly pingIntervalSeconds: number;
   /** The proxies whose header `X-Forwarded-For` names the client. */
   readonly trustedProxies: readonly AddressBlock[];
   /** The origins of web pages that may read REST and open streams. `*` means all origins. */
@@ -33,6 +36,7 @@ export function toListen({ listen }: ConfigFile): ListenConfig {
     host: listen.host,
     port: listen.port,
     threads: listen.threads,
+    pingIntervalSeconds: Number(listen.ping_interval / NS_PER_SECOND),
     trustedProxies: listen.trusted_proxies,
     allowedOrigins: listen.allowed_origins,
     pageOperators: listen.page_operators,

@@ -86,6 +86,12 @@ const listen = z.strictObject({
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,
     })
     .prefault('auto'),
+  /** The silence after which the service pings a WebSocket. The interval of checks is a second. */
+  ping_interval: durationNs({
+    minNs: NS_PER_SECOND,
+    maxNs: 300n * NS_PER_SECOND,
+    stepNs: NS_PER_SECOND,
+  }).prefault('20s'),
   /** The proxies whose header `X-Forwarded-For` names the client. */
   trusted_proxies: addressBlocks,
   /** The origins whose web pages may read REST and open streams. */

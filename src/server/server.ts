@@ -132,6 +132,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
     onWork: options.onWork,
     refused: access.refused,
     connections: access.addresses,
+    pingIntervalSeconds: config.listen.pingIntervalSeconds,
     rest: measureRequests(
       (request) => access.refused.checked(request, answerRest(request)),
       (path) => rest.has(path),

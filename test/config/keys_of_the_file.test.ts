@@ -100,6 +100,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
       ],
     },
   ],
+  ['listen.ping_interval', { right: [undefined, '1s', '300s'], wrong: ['0s', '301s', '1500ms', 20] }],
   ['admin', { right: [undefined, {}], wrong: [9090] }],
   ['admin.host', { ...hosts, right: [undefined, ...hosts.right] }],
   ['admin.port', { ...ports, right: [undefined, ...ports.right], wrong: [...ports.wrong, 8080] }],

@@ -15,6 +15,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     host: '127.0.0.1',
     port: 8080,
     threads: 'auto',
+    pingIntervalSeconds: 20,
     trustedProxies: [],
     allowedOrigins: [],
     pageOperators: [],

@@ -9,6 +9,7 @@ export function sampleFile() {
       port: 8080,
       tls: { cert_file: 'cert.pem', key_file: 'key.pem' },
       threads: 'auto',
+      ping_interval: '20s',
       trusted_proxies: [],
       allowed_origins: [],
       page_operators: [],

@@ -18,7 +18,7 @@ test('the sample has no warning', async (t) => {
 test('an admin listener that other machines may reach', async (t) => {
   for (const host of ['0.0.0.0', '::', '192.168.0.1', 'example.org', '128.0.0.1', '::2'])
     t.match(warningsOf(['admin', 'host'], host), [
-      `c:17:3 admin.host: the admin listener asks for no token, and ${host} may be reached from other machines`,
+      `c:18:3 admin.host: the admin listener asks for no token, and ${host} may be reached from other machines`,
     ]);
   for (const host of ['127.0.0.1', '127.255.255.254', '::1', 'localhost', 'LocalHost', '::ffff:127.0.0.1'])
     t.same(warningsOf(['admin', 'host'], host), [], host);

@@ -18,20 +18,31 @@ export function sharedHeaders(headers: HeaderList): HeaderList {
 }
 
 /** The facts of a response that its head contains. */
-type Head = Pick<RestResponse, 'status' | 'headers' | 'isPublic'>;
+type Head = Pick<RestResponse, 'status' | 'headers' | 'isPublic' | 'closeConnection'>;
+
+/**
+ * The time for which a client may use its connection again, in seconds: uWebSockets.js ends a connection 8 to 12 s after its last answer, and
+ * allows no other time. Without this header, a client may send a request while the connection ends.
+ */
+const KEEP_ALIVE_S = 7;
 
 /**
  * Returns the status and all headers of an answer, without the length of its body. The head of every answer that is not marked as public
  * forbids shared caches to keep it: such a cache would give the answer to callers without a token.
  */
 export function headText(head: Head, contentType: string | undefined): string | Uint8Array {
-  const isShared = head.status === 200 && contentType === JSON_TYPE && head.isPublic === undefined;
+  const isShared =
+    head.status === 200 && contentType === JSON_TYPE && head.isPublic === undefined && !head.closeConnection;
   return (isShared ? sharedHeads.get(head.headers) : undefined) ?? joinLines(head, contentType);
 }
 
-function joinLines({ status, headers, isPublic }: Head, contentType: string | undefined): string {
+function joinLines(
+  { status, headers, isPublic, closeConnection }: Head,
+  contentType: string | undefined,
+): string {
   let lines = `${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd();
   if (contentType !== undefined) lines += `\r\nContent-Type: ${contentType}`;
+  if (!closeConnection) lines += `\r\nKeep-Alive: timeout=${KEEP_ALIVE_S}`;
   if (!isPublic) lines += '\r\nCache-Control: private, no-cache';
   const varies = isPublic ? [] : ['Authorization'];
   for (const [name, value] of headers)

@@ -15,21 +15,22 @@ export interface IdleTimed {
 
 /** The interval of checks. */
 const CHECK_MS = 1_000;
-/** The longest silence before a ping. Many proxies end a connection after a silence of 60 s. */
-const PING_AFTER_S_MAX = 30;
 
 /**
  * Closes connections that sent no whole message, ping or pong within the idle timeout. uWebSockets.js closes only connections
  * that send no bytes at all, so a message that never ends could keep a connection open with one byte per second. The service
- * pings a silent connection after half of the idle timeout, and after 30 s at the latest.
+ * pings a silent connection after the ping interval, and after half of the idle timeout at the latest: the answer also keeps proxies from
+ * ending the connection.
  */
 export class IdleTimeouts<C extends IdleTimed> {
   readonly #connections = new Roster<'idlePlace', C>('idlePlace');
   readonly #nowMs: () => number;
+  readonly #pingIntervalSeconds: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(nowMs: () => number) {
+  constructor(nowMs: () => number, pingIntervalSeconds: number) {
     this.#nowMs = nowMs;
+    this.#pingIntervalSeconds = pingIntervalSeconds;
   }
 
   get size(): number {
@@ -69,7 +70,10 @@ export class IdleTimeouts<C extends IdleTimed> {
       const silentS = nowS - connection.seenAtS;
       if (silentS >= idleTimeoutSeconds) {
         connection.close(CLOSES.idle.code, CLOSES.idle.reason);
-      } else if (!connection.isPinged && silentS >= Math.min(idleTimeoutSeconds / 2, PING_AFTER_S_MAX)) {
+      } else if (
+        !connection.isPinged &&
+        silentS >= Math.min(idleTimeoutSeconds / 2, this.#pingIntervalSeconds)
+      ) {
         connection.isPinged = true;
         connection.ping();
       }

@@ -45,6 +45,8 @@ export interface ListenerHost extends RestHost {
   /** The fan-out with which the listener registers as a sender of frames. */
   readonly fanOut: FanOut;
   readonly endpoints: readonly Endpoint[];
+  /** `listen.ping_interval` */
+  readonly pingIntervalSeconds: number;
   /** Called for each message and request. */
   readonly onWork?: (() => void) | undefined;
   /** Decides on new connections, and counts them. */
@@ -71,7 +73,14 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
     return typeof decision === 'function' ? decision : secured(at, decision);
   };
   const onEnded = () => connections.ended();
-  const sockets = new WebSockets({ app, turns, paths: [...endpointOf.keys()], decide, onEnded });
+  const sockets = new WebSockets({
+    app,
+    turns,
+    paths: [...endpointOf.keys()],
+    pingIntervalSeconds: host.pingIntervalSeconds,
+    decide,
+    onEnded,
+  });
   let isRetired = false;
   const rest: AnswerRest = (request) => {
     const response = secured(at, host.rest(request));

@@ -19,6 +19,8 @@ export interface WebSocketsOptions {
   readonly app: TemplatedApp;
   readonly turns: TurnBudget;
   readonly paths: readonly ConnectionPath[];
+  /** `listen.ping_interval` */
+  readonly pingIntervalSeconds: number;
   readonly decide: DecideUpgrade;
   /** Called when the connection of a WebSocket has ended. */
   readonly onEnded: () => void;
@@ -30,14 +32,15 @@ export class WebSockets {
   readonly #turns: TurnBudget;
   readonly #onEnded: () => void;
   readonly #topics = new TopicMembership<UwsSocket>();
-  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
+  readonly #idleTimeouts: IdleTimeouts<UwsSocket>;
   /** Opens the endpoint of the socket that uWebSockets.js is opening. */
   #open: OpenEndpoint | undefined;
 
-  constructor({ app, turns, paths, decide, onEnded }: WebSocketsOptions) {
+  constructor({ app, turns, paths, pingIntervalSeconds, decide, onEnded }: WebSocketsOptions) {
     this.#app = app;
     this.#turns = turns;
     this.#onEnded = onEnded;
+    this.#idleTimeouts = new IdleTimeouts(() => performance.now(), pingIntervalSeconds);
     this.#idleTimeouts.start();
     for (const path of paths) this.#serve(path, decide);
   }

@@ -140,7 +140,7 @@ test('a socket that is closed for idleness comes back, one closed for bad messag
 function idleReasons(): string[] {
   const reasons: string[] = [];
   let nowMs = 0;
-  const timeouts = new IdleTimeouts(() => nowMs);
+  const timeouts = new IdleTimeouts(() => nowMs, 20);
   timeouts.add({
     path: { idleTimeoutSeconds: 60 },
     idlePlace: 0,

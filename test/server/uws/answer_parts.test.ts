@@ -31,6 +31,7 @@ function open({ total, failAt = total }: { readonly total: number; readonly fail
     {
       fanOut: new FanOut(),
       endpoints: [],
+      pingIntervalSeconds: 20,
       decideEvents: () => ({ response: { status: 404, headers: [], body: '' }, open: undefined }),
       decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
       rest: () => ({ status: 200, headers: [['Link', '<x>']], body: '', parts: parts(), contentType: 'a/b' }),

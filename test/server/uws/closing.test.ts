@@ -27,6 +27,7 @@ function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
       {
         fanOut: new FanOut(),
         endpoints: [],
+        pingIntervalSeconds: 20,
         decideEvents: () => ({ response: { status: 404, headers: [], body: '' }, open: undefined }),
         decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
         rest: () => ({ status: 404, headers: [], body: '' }),
