@@ -1,9 +1,11 @@
 import { test } from 'tap';
-import { type LogPosition, type LogRecord, WrongEnd } from '../../../src/cluster/bus.js';
+import { seededRandom } from '../../../scripts/load/random.js';
+import { type LogPosition, type LogRecord, MESSAGE_BYTES_MAX, WrongEnd } from '../../../src/cluster/bus.js';
 import {
   BATCH_BYTES_MAX,
   decodeLogBatch,
   ENTRY_BYTES_MAX,
+  ENTRY_OVERHEAD_BYTES,
   type LogEntry,
 } from '../../../src/cluster/log/log_batch.js';
 import { LeadershipLost, LogWriter, WAITING_BYTES_MAX } from '../../../src/cluster/log/log_writer.js';
@@ -31,6 +33,24 @@ test('an entry may be larger than a record usually is, but not than one can be',
   t.throws(() => writer.append(entry(ENTRY_BYTES_MAX)), RangeError);
   await turns();
   t.same(sizes(writes[0]!), [BATCH_BYTES_MAX + 1]);
+});
+
+test('each record fits in a message between nodes, whatever its entries are', async (t) => {
+  const random = seededRandom(7);
+  const below = (max: number) => Math.floor(random() * max);
+  for (let run = 0; run < 20; run++) {
+    const { writer, writes, settle } = setUp();
+    const entries = Array.from({ length: 1 + below(300) }, (_, i) => {
+      const symbol = `${'€'.repeat(below(60))}${i}`;
+      const max = ENTRY_BYTES_MAX - ENTRY_OVERHEAD_BYTES - 3 * symbol.length;
+      return { ...entry(below(10) === 0 ? max : below(4_000)), symbol };
+    });
+    for (const one of entries) writer.append(one);
+    await turns();
+    for (let place = 0; place < writes.length; place++) await settle(place);
+    t.ok(writes.every(({ bytes }) => bytes.length <= MESSAGE_BYTES_MAX));
+    t.equal(writes.flatMap(sizes).length, entries.length);
+  }
 });
 
 test('a newer input takes the place of an older one that waits', async (t) => {
