@@ -4,6 +4,7 @@ import { createPriceSigner } from '../client/node.js';
 import type { PriceSigner } from '../client/sign/sign_price.js';
 import { systemClock } from '../clock/clock.js';
 import { parseDurationNs } from '../config/quantity.js';
+import { withoutMark } from '../model/byte_order_mark.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { PUBLISH_PATHS } from '../wire/paths.js';
 import { ACKS, DEFAULT_ACK } from '../wire/publish_message.js';
@@ -213,7 +214,7 @@ class InputLines {
     const { done, value } = await this.#lines.next();
     if (done) return undefined;
     this.lineNumber += 1;
-    return value;
+    return this.lineNumber === 1 ? withoutMark(value) : value;
   }
 
   /** Closes standard input too, because an open input would keep the process alive. */

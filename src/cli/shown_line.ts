@@ -71,9 +71,17 @@ export function tell(stream: TextStream, line: Shown): void {
 /** The control characters that clear a terminal and move its cursor to the top. */
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 
-/** Clears a terminal, and shows a table of the program's own numbers and colours, with lines below it. */
-export function tellScreen(stream: TextStream, table: string, lines: readonly Shown[]): void {
-  stream.write(`${CLEAR_SCREEN}${table}\n${lines.map(({ text }) => `\n${text}`).join('')}\n`);
+/** Clears a terminal, and shows a table of the program's own numbers and colours, with lines below it that are cut to the width. */
+export function tellScreen(
+  stream: TextStream,
+  table: string,
+  lines: readonly Shown[],
+  columns: number,
+): void {
+  const below = lines.map(
+    ({ text }) => `\n${text.length > columns ? `${text.slice(0, columns - 1)}…` : text}`,
+  );
+  stream.write(`${CLEAR_SCREEN}${table}\n${below.join('')}${below.length > 0 ? '\n' : ''}`);
 }
 
 /** Returns the streams of a command that writes with commander. */

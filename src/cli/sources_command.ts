@@ -2,6 +2,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { cannotBeRead } from '../config/unreadable_file.js';
+import { withoutMark } from '../model/byte_order_mark.js';
 import { NS_PER_MS } from '../model/time.js';
 import { parseSources, type SourcesResult } from '../sources/parse_sources.js';
 import type { SourcesPlan } from '../sources/plan.js';
@@ -122,9 +123,9 @@ async function replay(
  * @throws the system's error when the file cannot be read
  */
 async function* wholeLines(file: string): AsyncIterable<string> {
-  let begun = '';
+  let begun: string | undefined;
   for await (const text of createReadStream(file, 'utf8')) {
-    const lines = (begun + text).split('\n');
+    const lines = (begun === undefined ? withoutMark(text) : begun + text).split('\n');
     begun = lines.pop()!;
     yield* lines;
   }

@@ -8,9 +8,9 @@ import { sourceMetricsText } from '../markets/source_metrics.js';
 import { SourceRun } from '../markets/source_run.js';
 import { listenForMetrics, type MetricsListener } from '../metrics/metrics_listener.js';
 import { NS_PER_MS } from '../model/time.js';
-import { decisionTable, faultLines } from '../sources/decision_table.js';
-import { sharedOrderBooks } from '../sources/order_books.js';
+import { decisionTable, faultLines, type TableSize } from '../sources/decision_table.js';
 import type { SourcesResult } from '../sources/parse_sources.js';
+import { planRemarks } from '../sources/plan_remarks.js';
 import { faultProblems, type SourceFault } from '../sources/source_fault.js';
 import type { CommandStreams } from './client_command.js';
 import {
@@ -37,6 +37,8 @@ export interface SourcesTiming {
 const TIMING: SourcesTiming = { checkMs: 10_000, tableMs: 500 };
 /** The largest number of warnings below the table; the newest are shown. */
 const SHOWN_WARNINGS_MAX = 5;
+/** The number of rows of a terminal without a place for warnings. */
+const WARNINGS_ROWS_MIN = 12;
 /** The signals that end a run. A closed terminal sends SIGHUP only to this process group, not to the groups of commands. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -103,7 +105,7 @@ export class SourcesSession {
     let listener: MetricsListener | undefined;
     try {
       listener = await this.#listen(this.#flags.metrics);
-      for (const sentence of sharedOrderBooks(this.#result.plan.sources)) this.#warn(sentence);
+      for (const sentence of planRemarks(this.#result.plan)) this.#warn(sentence);
       const opened = Promise.race([this.#run.open(), this.#stopped().then((): SourceFault[] => [])]);
       if (this.#flags.check) return await this.#check(await opened);
       const table = this.#isTable ? this.#showTable() : undefined;
@@ -139,8 +141,13 @@ export class SourcesSession {
   async #showTable(): Promise<void> {
     const isColoured = (process.env['NO_COLOR'] ?? '') === '';
     while (await this.#passed(this.#timing.tableMs)) {
-      const table = decisionTable(this.#run.decisions(), isColoured);
-      tellScreen(this.#streams.stdout, table, this.#warnings);
+      const { columns = 80, rows = 24 } = this.#streams.stdout as Partial<TableSize>;
+      // Below the table are an empty line, the warnings, and the line of the cursor.
+      const places = Math.max(0, rows - WARNINGS_ROWS_MIN);
+      const warnings = places === 0 ? [] : this.#warnings.slice(-places);
+      const size = { columns, rows: rows - (warnings.length > 0 ? warnings.length + 1 : 0) - 1 };
+      const table = decisionTable(this.#run.decisions(), isColoured, size);
+      tellScreen(this.#streams.stdout, table, warnings, columns);
     }
   }
 

@@ -1,3 +1,4 @@
+import { withoutMark } from '../model/byte_order_mark.js';
 import { shownText } from './shown_text.js';
 import { type Path, type Problem, readYaml } from './yaml_text.js';
 
@@ -18,7 +19,8 @@ export interface ConfigDocument {
 }
 
 /** Reads YAML 1.2 (core schema, one document). `problems` contains every error of the text. */
-export function readDocument(text: string, fileName: string): ConfigDocument {
+export function readDocument(fileText: string, fileName: string): ConfigDocument {
+  const text = withoutMark(fileText);
   const { value, problems, locate } = readYaml(text);
   return {
     value,

@@ -1,4 +1,4 @@
-import type { TimeNs } from '../model/time.js';
+import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type Decision, decide, isSameDecision, type WithheldReason } from './decision.js';
 import { type DecisionTrigger, decisionLine } from './decision_line.js';
 import { HeldMarket } from './held_market.js';
@@ -108,12 +108,14 @@ export class Decider {
     return {
       shift: String(this.shiftNs),
       markets: [...this.#markets].map(([key, { held }]) => saveMarket(key, held)),
-      assets: this.#assets.map(({ plan, price, said, reason, unsaid }) => ({
+      assets: this.#assets.map(({ plan, price, said, reason, unsaid, verdicts, saidNs }) => ({
         asset: plan.symbol,
         price: price?.toString(),
         said: said?.toString(),
         reason,
         unsaid,
+        verdicts,
+        at: String(saidNs),
       })),
     };
   }
@@ -127,13 +129,15 @@ export class Decider {
       if (market !== undefined) loadMarket(saved, market.held);
     }
     for (const asset of this.#assets) asset.hasNewQuote = true;
-    for (const { asset, price, said, reason, unsaid } of assets) {
+    for (const { asset, price, said, reason, unsaid, verdicts, at } of assets) {
       const judged = this.#bySymbol.get(asset);
       if (judged === undefined) continue;
       judged.price = loadNumber(price) as Judged['price'];
       judged.said = loadNumber(said) as Judged['said'];
       judged.reason = reason;
       judged.unsaid = unsaid;
+      judged.verdicts = verdicts;
+      judged.saidNs = BigInt(at);
     }
   }
 
@@ -204,12 +208,18 @@ export class Decider {
 
   #withhold(asset: Judged, decision: Decision): void {
     asset.said = undefined;
-    if (decision.withheld === asset.reason) {
+    const isSameReason = decision.withheld === asset.reason;
+    if (
+      isSameReason &&
+      (decision.atNs < asset.saidNs + SAME_REASON_NS || verdictsOf(decision) === asset.verdicts)
+    ) {
       asset.unsaid++;
       return;
     }
     const { unsaid } = asset;
     asset.reason = decision.withheld;
+    asset.verdicts = verdictsOf(decision);
+    asset.saidNs = decision.atNs;
     asset.unsaid = 0;
     this.#write(
       decisionLine(decision, { trigger: 'withheld', unsaid, shiftNs: this.shiftNs }),
@@ -244,10 +254,20 @@ class Judged {
   reason: WithheldReason | undefined;
   /** The number of decisions since then without a price, for the same reason. */
   unsaid = 0;
+  /** The verdicts and the time of the last written line without a price. */
+  verdicts = '';
+  saidNs = 0n;
 
   constructor(plan: AssetPlan) {
     this.plan = plan;
   }
+}
+
+/** The shortest time between two lines about an asset without a price for the same reason, whose verdicts differ. */
+const SAME_REASON_NS = 60n * NS_PER_SECOND;
+
+function verdictsOf({ readings }: Decision): string {
+  return readings.map(({ verdict }) => verdict).join();
 }
 
 function isBuiltIn(kind: string): boolean {

@@ -9,21 +9,63 @@ const GREEN = '\x1b[32m';
 const RED = '\x1b[31m';
 const PLAIN = '\x1b[0m';
 
-/** Returns a table for people: one line for each asset with its price, and one for each of its markets. */
-export function decisionTable(decisions: readonly Decision[], isColoured: boolean): string {
-  const rows = decisions.flatMap((decision) => [
+/** The size of a table in characters. */
+export interface TableSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const NO_LIMIT: TableSize = { columns: Number.POSITIVE_INFINITY, rows: Number.POSITIVE_INFINITY };
+
+/**
+ * Returns a table for people: one line for each asset with its price, and one for each of its markets. Assets without a price come first.
+ * @param size the space for the table; the last line then gives the number of assets that have no place
+ */
+export function decisionTable(
+  decisions: readonly Decision[],
+  isColoured: boolean,
+  { columns, rows }: TableSize = NO_LIMIT,
+): string {
+  const ordered = [...decisions].sort((one, other) => rankOf(one) - rankOf(other));
+  const assets = ordered.map((decision) => [
     [decision.asset.symbol, '', '', '', '', '', shownPrice(decision)],
     ...decision.readings.map((reading) => readingRow(decision, reading)),
   ]);
-  const widths = HEAD.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, i) => cell.padEnd(widths[i]!))
-      .join('  ')
-      .trimEnd();
+  const fitting = fittingIn(rows, assets);
+  const left = assets.length - fitting.length;
+  const lines = fitting.flat().slice(0, Math.max(0, rows - (left > 0 ? 2 : 1)));
+  const widths = HEAD.map((title, i) => Math.max(title.length, ...lines.map((row) => row[i]!.length)));
+  const line = (row: readonly string[]) => {
+    const padded = row.map((cell, i) => cell.padEnd(widths[i]!));
+    return shortened(padded.join('  ').trimEnd(), columns);
+  };
   const isGood = (row: readonly string[]) => row[6] === 'used' || row[6]!.startsWith('price ');
   const coloured = (row: readonly string[]) => `${isGood(row) ? GREEN : RED}${line(row)}${PLAIN}`;
-  return [line(HEAD), ...rows.map(isColoured ? coloured : line)].join('\n');
+  const rest = left > 0 ? [shortened(`${left} more`, columns)] : [];
+  return [line(HEAD), ...lines.map(isColoured ? coloured : line), ...rest].join('\n');
+}
+
+/** Returns 0 for an asset without a price, and 1 for any other. */
+function rankOf({ price }: Decision): number {
+  return price === undefined ? 0 : 1;
+}
+
+/** Returns the assets that fit below the head, at least one. */
+function fittingIn<Row>(rows: number, assets: readonly (readonly Row[])[]): readonly (readonly Row[])[] {
+  let used = 1;
+  let count = 0;
+  for (const asset of assets) {
+    used += asset.length;
+    // The line with the number of the other assets needs a place too.
+    if (used + (count + 1 < assets.length ? 1 : 0) > rows) break;
+    count++;
+  }
+  return assets.slice(0, Math.max(1, count));
+}
+
+/** Shortens a line that would wrap. */
+function shortened(line: string, columns: number): string {
+  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
 }
 
 /** Returns one line for each market that does not count and for each asset without a price. */

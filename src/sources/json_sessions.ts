@@ -63,7 +63,7 @@ export function lineSession(symbols: readonly string[]): MarketSession {
 }
 
 function atPath(value: unknown, path: string): unknown {
-  const steps = [...path.matchAll(/\.([\w-]+|\*)|\[(\d+)\]/g)];
+  const steps = [...path.matchAll(/\.([\w:-]+|\*)|\[(\d+)\]/g)];
   return steps.reduce<unknown>((inside, [, key, index]) => {
     if (index !== undefined) return Array.isArray(inside) ? inside[Number(index)] : undefined;
     if (key === '*') return Object.values(recordOf(inside))[0];

@@ -47,6 +47,9 @@ export interface SavedAsset {
   readonly said?: string | undefined;
   readonly reason?: WithheldReason | undefined;
   readonly unsaid: number;
+  /** The verdicts and the time of the last written line without a price. */
+  readonly verdicts: string;
+  readonly at: string;
 }
 
 export interface DeciderState {
@@ -126,8 +129,12 @@ export function isRoomState(value: unknown): value is RoomState {
     markets.every(isSavedMarket) &&
     areRecords(assets) &&
     assets.every(
-      ({ asset, price, said, unsaid }) =>
-        typeof asset === 'string' && typeof unsaid === 'number' && [price, said].every(isMaybeNumber),
+      ({ asset, price, said, unsaid, verdicts, at }) =>
+        typeof asset === 'string' &&
+        typeof unsaid === 'number' &&
+        typeof verdicts === 'string' &&
+        isNumber(at) &&
+        [price, said].every(isMaybeNumber),
     )
   );
 }

@@ -4,7 +4,7 @@ import { orderBooksOf } from './order_books.js';
 import { BUILT_IN_KINDS, type SourcesContent } from './sources_schema.js';
 
 const INPUT = /^(\S+) (\S+)(?: ([*/]) (\S+))?$/;
-const PAIR = /^[A-Z0-9]{1,20}\/[A-Z0-9]{1,20}$/;
+const PAIR = /^[A-Za-z0-9]{1,20}\/[A-Za-z0-9]{1,20}$/;
 
 /** A market as the file names it. */
 export interface NamedInput {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { parseDecimalPrice } from '../client/verify/decimal_price.js';
 import { durationNs, line, positiveDecimal, symbol } from '../config/schema_values.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
-import { parseDigits } from './digits.js';
 
 // The schema of a file of sources. Relations between its keys are in `sources_references.ts`.
 
@@ -50,7 +50,7 @@ function isAddress(text: string, form: RegExp): boolean {
 
 const jsonPath = z
   .string()
-  .regex(/^\$(?:\.[\w-]{1,64}|\[\d{1,4}\]){0,16}$/, 'expected a path such as $.rates.USD or $[0].bid');
+  .regex(/^\$(?:\.[\w:-]{1,64}|\[\d{1,4}\]){0,16}$/, 'expected a path such as $.rates.USD or $[0].bid');
 
 const builtIn = z.strictObject({
   kind: z.enum(BUILT_IN_KINDS),
@@ -110,8 +110,8 @@ const command = z.strictObject({
 const source = z.discriminatedUnion('kind', [builtIn, ccxt, http, command]);
 
 const price = z.union([z.number(), z.string()]).transform((value, context) => {
-  const scaled = parseDigits(String(value));
-  if (scaled === undefined) context.addIssue('expected a price such as 0.5');
+  const scaled = parseDecimalPrice(String(value));
+  if (scaled === undefined) context.addIssue('expected a price such as 0.5, with at most 18 decimals');
   return scaled ?? z.NEVER;
 });
 

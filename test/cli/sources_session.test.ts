@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PassThrough } from 'node:stream';
@@ -19,6 +19,9 @@ const MAIN = join(ROOT, 'dist/src/cli/main.js');
 const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-session-'));
 process.once('exit', () => rmSync(FOLDER, { recursive: true }));
 const SECRET = 'hidden-key-of-a-vendor-0123456789abcdef';
+
+/** A reason to skip tests in a real terminal. */
+const noTerminal = existsSync('/usr/bin/script') ? false : 'there is no program script';
 
 let files = 0;
 
@@ -128,6 +131,66 @@ test('a table on a terminal, coloured and plain', async (t) => {
     t.match(stripVTControlCharacters(out), /kraken +BTC\/USD +99\.9 +100\.1 +\d+\.\d s +used/);
     t.notMatch(out, '"asset"', 'no lines between');
   }
+});
+
+test('a table fits a real terminal of 50 × 10, also with the file for production', {
+  skip: noTerminal,
+}, async (t) => {
+  const many = Array.from({ length: 40 }, (_, i) => `  A${i}: { from: [desk A${i}], min_sources: 1 }`);
+  const small = join(FOLDER, 'many.yaml');
+  writeFileSync(
+    small,
+    `sources: { desk: { kind: command, run: [sleep, "60"] } }\nassets:\n${many.join('\n')}\n`,
+  );
+  // The file for production with commands that send nothing in place of all exchanges.
+  const production = join(FOLDER, 'production.yaml');
+  const text = readFileSync(join(ROOT, 'scripts/deploy/sources.yaml'), 'utf8');
+  writeFileSync(
+    production,
+    text.replace(/\{ kind: (?!command|http)\w+[^}]*\}/g, '{ kind: command, run: [sleep, "60"] }'),
+  );
+  for (const file of [small, production]) {
+    const shell = `stty cols 50 rows 10; exec ${process.execPath} ${MAIN} sources ${file}`;
+    const child = spawn('script', ['-qec', shell, '/dev/null'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    const screens = () => out.split('\x1b[H\x1b[2J').slice(1);
+    await until(() => screens().length >= 3, 'three screens');
+    child.kill();
+    await once(child, 'close');
+    for (const screen of screens().slice(0, 3)) {
+      const lines = stripVTControlCharacters(screen).split(/\r?\n/);
+      t.ok(lines.length <= 10, `${lines.length} lines`);
+      for (const line of lines) t.ok(line.length <= 50, line);
+      t.match(screen, /\d+ more/);
+    }
+  }
+});
+
+test('a byte order mark is skipped in a recording and on standard input', async (t) => {
+  const { file } = await market(t);
+  const recording = join(FOLDER, 'marked.jsonl');
+  let out = '';
+  const running = run([file, '--record', recording], {
+    onStdout: (stdout) => stdout.on('data', (chunk) => (out += String(chunk))),
+  });
+  await until(() => out.includes('"price":"100"'), 'a price');
+  stop();
+  await running;
+  writeFileSync(recording, `\ufeff${readFileSync(recording, 'utf8')}`);
+  const replayed = await run([file, '--replay', recording]);
+  t.match(replayed.stderr, / 0 differ, 0 are additional, 0 lines cannot be read/);
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  const key = join(FOLDER, 'mark.hex');
+  writeFileSync(key, '8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de', { mode: 0o600 });
+  const published = await runCommand(
+    registerPublish,
+    ['publish', '--url', server.url, '--token', TOKEN, '--key', key],
+    { stdin: '\ufeff{"asset":"BTCUSD","price":1e-7}\n' },
+  );
+  t.equal(published.exitCode, 0, published.stdout.join());
+  t.match(server.received.join(), '"price":"100000000000"');
 });
 
 test('--metrics serves the process, and an address in use is an error', async (t) => {

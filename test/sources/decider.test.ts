@@ -148,6 +148,25 @@ test('age takes a price away, and says so once', async (t) => {
   ]);
 });
 
+test('a changed verdict is a line, at most one a minute', async (t) => {
+  const { room, take, lines } = decider();
+  room.tick(after(0));
+  t.match(lines()[1], { withheld: 'too few sources', sources: [{ verdict: 'no quote' }, {}] });
+  for (let second = 1; second <= 59; second++) {
+    take('kraken', 'BTC/USD', '90000', '110000', after(second * 1_000));
+    room.tick(after(second * 1_000));
+  }
+  t.same(lines(), [], 'the reason is the same');
+  take('kraken', 'BTC/USD', '90000', '110000', after(60_000));
+  room.tick(after(60_500));
+  t.match(lines(), [{ asset: 'BTCUSD', withheld: 'too few sources', sources: [{ verdict: 'wide' }, {}] }]);
+  for (let second = 61; second <= 300; second++) {
+    if (second < 200) take('kraken', 'BTC/USD', '90000', '110000', after(second * 1_000));
+    room.tick(after(second * 1_000));
+  }
+  t.match(lines(), [{ asset: 'BTCUSD', sources: [{ verdict: 'stale' }, {}] }]);
+});
+
 test('a market’s clock that is off by a constant counts after ten minutes, and its offset is named', async (t) => {
   const { room, take, lines } = filled();
   const verdictAt = (second: number) => {

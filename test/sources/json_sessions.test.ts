@@ -15,6 +15,8 @@ test('an HTTP answer: digits and time from their places', async (t) => {
       },
     },
   ]);
+  const colon = answerSession('A', { price: '$.rates.EUR:USD' });
+  t.match(colon.read('{"rates":{"EUR:USD":-1e-7}}'), [{ quote: { trade: '-1e-7' } }]);
   const book = answerSession('A', { bid: '$[0].b', ask: '$[0].a' });
   t.match(book.read('[{"b":"1.5","a":2}]'), [{ quote: { bid: '1.5', ask: '2', trade: undefined } }]);
 });

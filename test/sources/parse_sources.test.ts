@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { sharedOrderBooks } from '../../src/sources/order_books.js';
 import { parseSources, type SourcesResult } from '../../src/sources/parse_sources.js';
+import { planRemarks } from '../../src/sources/plan_remarks.js';
 import { readPage } from '../pages.js';
 
 const FILE = `
@@ -68,6 +69,10 @@ test('errors name file, line, key and remedy', async (t) => {
       sources('  A: { from: [kraken BTCUSD, okx BTC/USD] }'),
       /from\[0\]: expected a pair such as BTC\/USD, found BTCUSD/,
     ],
+    [
+      sources('  A: { from: [kraken BTC/USD, okx BTC/USD], bounds: [0, "1e-19"] }'),
+      /bounds\[1\]: expected a price such as 0\.5, with at most 18 decimals/,
+    ],
     [sources('  A: { from: [kraken, okx BTC/USD] }'), /from\[0\]: expected a source and its symbol/],
     [sources('  A: { from: [kraken BTC/USD, "okx BTC/USDT * B"] }'), /from\[1\]: no asset is named B/],
     [
@@ -125,6 +130,32 @@ test('an address that cannot be used is an error of the file, and not repeated',
   t.same(errorsOf(http('http://[::1]:1/{symbol}?a={symbol}', 'X-Key')), []);
   t.match(errorsOf(http('http://[::1]:1/', 'X Key')), [/sources\.h\.headers: expected names/]);
   t.match(errorsOf(http('http://[::1/', 'X-Key')), [/sources\.h\.url: expected an address/]);
+});
+
+test('pairs in lower case, paths with a colon, small and negative bounds, and a byte order mark', async (t) => {
+  const text = `\ufeffsources:
+  kraken: { kind: kraken }
+  web: { kind: http, url: "https://x/", every: 1s, price: "$.rates.EUR:USD[0]" }
+assets:
+  AAPL: { from: [kraken AAPLx/USD, web A], bounds: [-37.70, 1e-7] }
+`;
+  t.same(errorsOf(text), []);
+  const result = parseSources(text, 's.yaml');
+  t.same(result.ok && result.plan.assets[0]!.bounds, [-377n * 10n ** 17n, 10n ** 11n]);
+  t.match(errorsOf(`\ufeff${sources('  A: { from: [krakn A/B], min_sources: 1 }')}`), [
+    /^s\.yaml:5:15 assets\.A\.from\[0\]/,
+  ]);
+});
+
+test('what the operator must know about a file without errors', async (t) => {
+  const result = parseSources(
+    `sources: { web: { kind: http, url: "https://x/{symbol}", every: 60s, price: $.a } }
+assets: { A: { from: [web A], min_sources: 1, max_age: 10s }, B: { from: [web B], min_sources: 1, max_age: 60s } }`,
+    's.yaml',
+  );
+  t.same(result.ok && planRemarks(result.plan), [
+    'A: web is asked every 60 s, but max_age is 10 s, so it will mostly be stale',
+  ]);
 });
 
 test('a refused address, header or query is not repeated, however short it is', async (t) => {
