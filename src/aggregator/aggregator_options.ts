@@ -56,6 +56,6 @@ export interface InputStore {
     readonly asset: AssetName;
     readonly key: Buffer;
     readonly input: PublisherPrice;
-    readonly seen: SeenUpdates | undefined;
+    readonly seen: SeenUpdates;
   }>;
 }

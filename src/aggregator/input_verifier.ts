@@ -4,7 +4,6 @@ import type { ListedPublisher, SignatureType } from '../model/asset.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { parseHex } from '../model/hex.js';
-import { parsePrice } from '../model/price.js';
 import { msgHashOf, type PublisherPrice } from '../model/signed_price.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES } from '../wire/signatures.js';
 import type { SignedFields } from './signature_jobs.js';
@@ -59,7 +58,6 @@ export class InputVerifier {
     if (publisher === undefined) return 'publisher_key is not on the allow-list';
     if (!publisher.assets.has('*') && !publisher.assets.has(symbol))
       return 'publisher_key is not allowed for this asset';
-    if (parsePrice(wire.price) !== price) return 'the price is not the signed one';
     if (signatureType === 'evm' && wire.externalAssetId !== symbol)
       return 'external_asset_id names another asset';
     const signature = parseSignature(wire, signatureType);

@@ -120,14 +120,9 @@ export class Gate {
    * @param last the publisher's last accepted update of the asset
    * @returns the memory, with this update
    */
-  restore(
-    asset: Asset,
-    publisher: ListedPublisher,
-    last: PublisherPrice,
-    seen: SeenUpdates | undefined,
-  ): LatestInput {
+  restore(asset: Asset, publisher: ListedPublisher, last: PublisherPrice, seen: SeenUpdates): LatestInput {
     const pair = this.#pairOf(asset, publisher);
-    pair.seen.restore(last.timestampNs, seen);
+    pair.seen.restore(seen);
     pair.restore(last);
     return pair;
   }

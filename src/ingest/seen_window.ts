@@ -1,5 +1,5 @@
 import type { RememberedUpdate, SeenUpdates } from '../model/seen_updates.js';
-import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
+import { secondOf, type TimeNs } from '../model/time.js';
 
 /**
  * The number of updates up to which the window is searched from its start. Up to this number, a search is faster than a map. Most
@@ -19,14 +19,10 @@ export class SeenWindow implements SeenUpdates {
   /** The hash key and the second of the last accepted update since the start, in the order of arrival. */
   #last: Recognised | undefined;
 
-  /**
-   * Restores the window after a restart.
-   * @param lastNs the time of the last accepted update
-   * @param seen absent in records of versions without a window; the window then begins after the second of the last update
-   */
-  restore(lastNs: TimeNs, seen: SeenUpdates | undefined): void {
-    this.clear(seen?.floorNs ?? (((secondOf(lastNs) + 1n) * NS_PER_SECOND) as TimeNs));
-    this.updates = (seen?.updates ?? []).map((update) => ({ ...update }));
+  /** Restores the window after a restart. */
+  restore({ floorNs, updates }: SeenUpdates): void {
+    this.clear(floorNs);
+    this.updates = updates.map((update) => ({ ...update }));
   }
 
   /** Forgets all updates, and begins at this time. */

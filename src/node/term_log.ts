@@ -38,7 +38,7 @@ export class TermLog implements PriceLog {
   }
 
   putInput({ symbol, signatureType }: Asset, publisherKey: Buffer, accepted: LatestInput): void {
-    const bytes = new Uint8Array(encodeAcceptedInput(accepted));
+    const bytes = encodeAcceptedInput(accepted, signatureType);
     this.#term.append({ symbol, signatureType, publisherKey, bytes });
   }
 

@@ -102,12 +102,8 @@ function aggregateHash(text: string): Buffer | undefined {
 
 function inputHash(text: string): Buffer | undefined {
   const line = readInputLine(text);
-  const address = line && parseHex(line.publisherKey, PUBLIC_KEY_BYTES.evm);
+  const address = line && parseHex(line.texts.publisherKey, PUBLIC_KEY_BYTES.evm);
   if (line === undefined || address === undefined) return undefined;
-  return evmPriceHash(
-    address,
-    line.externalAssetId,
-    BigInt(line.timestamp) as TimeNs,
-    BigInt(line.price) as Price,
-  );
+  const { externalAssetId, price } = line.texts;
+  return evmPriceHash(address, externalAssetId, BigInt(line.timestamp) as TimeNs, BigInt(price) as Price);
 }

@@ -1,38 +1,52 @@
-import { ByteBuffer } from 'flatbuffers';
 import type { RememberedUpdate, SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
-import { SeenRecord } from './generated/record.js';
-import { decodeInput, encodeInputOnce } from './input_record.js';
-import { TableWriter } from './table_writer.js';
+import type { SignatureType } from '../wire/signatures.js';
+import { inputText, readInputText } from './signed_line.js';
 
 /** The latest accepted input of a publisher for an asset. */
 export interface AcceptedInput {
   readonly input: PublisherPrice;
-  /** The window of updates; absent in records of versions without this window. */
-  readonly seen: SeenUpdates | undefined;
-  /** The bytes of the record, once they are encoded. */
+  /** The window of updates that the service remembers. */
+  readonly seen: SeenUpdates;
+  /** The bytes of the record, if another node has encoded them. */
   readonly bytes?: Uint8Array;
 }
 
-/** Encodes a size-prefixed `InputRecord` of record.fbs, followed by a size-prefixed `SeenRecord`. */
-export function encodeAcceptedInput(accepted: AcceptedInput): Uint8Array {
+/**
+ * Encodes an accepted input as one line of JSON in UTF-8:
+ *
+ * {"input":{…},"floor":"1772459998123456789","senders":["alice"],"seen":"…"}
+ *
+ * `input` has the form of `signed_prices`, and `floor` is the start of the window. `seen` is the base64 of a row of 18 bytes for each
+ * remembered update, in the order of arrival and little-endian: hash key (double), second and nanoseconds (uint32), and the place of the
+ * sender in `senders` (uint16). Text of numbers would take 20 times as long, and a full window would not fit in a record of the cluster.
+ */
+export function encodeAcceptedInput(accepted: AcceptedInput, type: SignatureType): Uint8Array {
   // An opened record must not be decoded only to be encoded again.
   if (accepted.bytes !== undefined) return accepted.bytes;
-  const { input, seen } = accepted;
-  const inputBytes = encodeInputOnce(input);
-  return seen === undefined ? inputBytes : Buffer.concat([inputBytes, encodeSeen(seen)]);
+  const { floorNs, updates } = accepted.seen;
+  const senders: string[] = [];
+  const rows = rowsOf(updates, senders).toString('base64');
+  return Buffer.from(
+    `{"input":${inputText(accepted.input, type)},"floor":"${floorNs}","senders":${JSON.stringify(senders)},"seen":"${rows}"}`,
+  );
 }
 
-/** Reads the bytes that {@link encodeAcceptedInput} wrote. */
+/** Reads a record of {@link encodeAcceptedInput}. @throws RangeError when the bytes are not such a record */
 export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
-  const { input, byteLength } = decodeInput(bytes);
-  const rest = bytes.subarray(byteLength);
-  return { input, seen: rest.length === 0 ? undefined : decodeSeen(rest) };
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  // An input may contain this text in `metadata`, but nothing after the input may.
+  const end = text.lastIndexOf(AFTER_INPUT);
+  const found = END.exec(text.slice(end));
+  if (!text.startsWith(BEFORE_INPUT) || found === null) throw unreadable();
+  const input = readInputText(text.slice(BEFORE_INPUT.length, end));
+  const updates = updatesOf(Buffer.from(found[3]!, 'base64'), JSON.parse(found[2]!) as string[]);
+  return { input, seen: { floorNs: BigInt(found[1]!) as TimeNs, updates } };
 }
 
 /**
- * Opens a record like {@link decodeAcceptedInput} and keeps its bytes. The input is decoded at its first use, because some callers never
+ * Opens a record like {@link decodeAcceptedInput} and keeps its bytes. The record is decoded at its first use, because some callers never
  * use it.
  */
 export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
@@ -49,37 +63,48 @@ export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
   };
 }
 
-const writer = new TableWriter();
+const BEFORE_INPUT = '{"input":';
+const AFTER_INPUT = ',"floor":';
+const END = /^,"floor":"(-?[0-9]{1,19})","senders":(\[.*\]),"seen":"([A-Za-z0-9+/]*={0,2})"\}$/s;
 
-/** The indexes of the fields in record.fbs. */
-const FIELD = { floorNs: 0, sender: 1, hashKey: 2, second: 3, nanos: 4, senderIndex: 5 } as const;
-const FIELDS = Object.keys(FIELD).length;
+const ROW_BYTES = 18;
 
-function encodeSeen({ floorNs, updates }: SeenUpdates): Uint8Array {
-  const senders = [...new Set(updates.map(({ sender }) => sender))];
-  writer.begin(FIELDS, FIELDS - 1);
-  writer.int64(FIELD.floorNs, floorNs);
-  writer.texts(FIELD.sender, senders);
-  const column = (field: number, bytes: number, write: (at: number, update: RememberedUpdate) => void) => {
-    const start = writer.beginVector(field, bytes, updates.length * bytes);
-    for (let i = 0; i < updates.length; i++) write(start + bytes * i, updates[i]!);
-    writer.endVector(start, updates.length, bytes);
-  };
-  column(FIELD.hashKey, 8, (at, { hashKey }) => writer.view.setFloat64(at, hashKey, true));
-  column(FIELD.second, 4, (at, { second }) => writer.view.setUint32(at, second, true));
-  column(FIELD.nanos, 4, (at, { nanos }) => writer.view.setUint32(at, nanos, true));
-  column(FIELD.senderIndex, 2, (at, { sender }) => writer.view.setUint16(at, senders.indexOf(sender), true));
-  return writer.finish();
+function rowsOf(updates: readonly RememberedUpdate[], senders: string[]): Buffer {
+  const rows = Buffer.allocUnsafe(ROW_BYTES * updates.length);
+  const view = new DataView(rows.buffer, rows.byteOffset, rows.length);
+  const places = new Map<string, number>();
+  let at = 0;
+  for (const { hashKey, second, nanos, sender } of updates) {
+    let place = places.get(sender);
+    if (place === undefined) {
+      place = senders.push(sender) - 1;
+      places.set(sender, place);
+    }
+    view.setFloat64(at, hashKey, true);
+    view.setUint32(at + 8, second, true);
+    view.setUint32(at + 12, nanos, true);
+    view.setUint16(at + 16, place, true);
+    at += ROW_BYTES;
+  }
+  return rows;
 }
 
-function decodeSeen(bytes: Uint8Array): SeenUpdates {
-  const record = SeenRecord.getSizePrefixedRootAsSeenRecord(new ByteBuffer(bytes));
-  const senders = Array.from({ length: record.senderLength() }, (_, i) => record.sender(i));
-  const updates = Array.from({ length: record.hashKeyLength() }, (_, i) => ({
-    hashKey: record.hashKey(i)!,
-    second: record.second(i)!,
-    nanos: record.nanos(i)!,
-    sender: senders[record.senderIndex(i)!] ?? '',
-  }));
-  return { floorNs: record.floorNs() as TimeNs, updates };
+function updatesOf(rows: Buffer, senders: readonly string[]): RememberedUpdate[] {
+  if (rows.length % ROW_BYTES !== 0) throw unreadable();
+  const updates: RememberedUpdate[] = [];
+  for (let at = 0; at < rows.length; at += ROW_BYTES) {
+    const sender = senders[rows.readUInt16LE(at + 16)];
+    if (sender === undefined) throw unreadable();
+    updates.push({
+      hashKey: rows.readDoubleLE(at),
+      second: rows.readUInt32LE(at + 8),
+      nanos: rows.readUInt32LE(at + 12),
+      sender,
+    });
+  }
+  return updates;
+}
+
+function unreadable(): RangeError {
+  return new RangeError('the record of an accepted input cannot be read');
 }

@@ -56,17 +56,9 @@ export function writeInputs({ inputs, signatureType }: SignedAggregate): string 
   return `[${inputs.map((input) => inputText(input, signatureType)).join()}]`;
 }
 
-/** The texts of inputs. An input is part of many aggregates, and an entry exists while its input does. */
-const texts = new WeakMap<PublisherPrice, string>();
-
 /** Returns an input as an object of `signed_prices`. */
-export function inputText(input: PublisherPrice, signatureType: SignatureType): string {
-  let text = texts.get(input);
-  if (text === undefined) {
-    text = writeInput({ ...input.wire, signatureType, timestamp: String(input.timestampNs) });
-    texts.set(input, text);
-  }
-  return text;
+export function inputText({ wire, timestampNs }: PublisherPrice, signatureType: SignatureType): string {
+  return writeInput(wire, signatureType, String(timestampNs));
 }
 
 /**
@@ -137,7 +129,7 @@ function isSame(one: ShownFacts | undefined, other: ShownFacts): boolean {
 
 /** Reads an object of `signed_prices`. @throws RangeError when the text is not such an object */
 export function readInputText(text: string): PublisherPrice {
-  const { signatureType: _type, timestamp, ...wire } = required(readInputLine(text));
+  const { timestamp, texts: wire } = required(readInputLine(text));
   return { price: priceOf(wire.price), timestampNs: timeOf(timestamp), wire };
 }
 

@@ -135,7 +135,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
     let end = 0;
     for (const slot of this.#committing!) {
       if (slot.committed === undefined) continue;
-      const payload = this.#codec.encode(slot.committed);
+      const payload = this.#codec.encode(slot.committed, slot.key);
       slot.start = end;
       end += wrappedBytes(payload);
       if (end > this.#records.length) this.#records = grown(this.#records, slot.start, 2 * end);

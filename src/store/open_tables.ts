@@ -5,6 +5,7 @@ import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { decodeHolding, encodeHolding, type Holding } from '../records/holding.js';
 import type { Journal } from './journal.js';
 import { decodeMark, encodeMark } from './marks.js';
+import { inputSignatureType } from './record_keys.js';
 import type { Table } from './table.js';
 
 /** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in the keys. */
@@ -35,7 +36,8 @@ export function openTables(journal: Pick<Journal, 'table'>): OpenTables {
       decode: decodeHolding,
     }),
     inputs: journal.table('inputs', {
-      encode: encodeAcceptedInput,
+      encode: (accepted, [, keyDigits]) =>
+        encodeAcceptedInput(accepted, inputSignatureType(String(keyDigits))),
       decode: decodeAcceptedInput,
     }),
     hours: journal.table('hours', candles),

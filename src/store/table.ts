@@ -7,7 +7,7 @@ export type Key = readonly [string | number, string | number];
 /** The conversion between the values of a kind of record and bytes. */
 export interface Codec<Value> {
   /** Encodes a value. The bytes may be valid only until the next call. */
-  encode(value: Value): Uint8Array;
+  encode(value: Value, key: Key): Uint8Array;
   decode(payload: Uint8Array, key: Key): Value;
 }
 

@@ -34,20 +34,25 @@ export interface AggregateLine {
   readonly inputs: string | undefined;
 }
 
-/** The texts of an input. Hex texts are those of the publisher: in either case, with or without leading zeros. */
-export interface InputLine {
+/** The texts that a publisher wrote: hex is in either case, with or without leading zeros. */
+export interface InputTexts {
   readonly publisherKey: string;
   readonly externalAssetId: string;
-  readonly signatureType: SignatureType;
   readonly price: string;
   readonly r: string;
   readonly s: string;
-  /** The text of the publisher. Stark signatures need no `v`, so it may be any text there. */
+  /** Stark signatures need no `v`, so it may be any text there. */
   readonly v: string | undefined;
-  readonly timestamp: string;
   readonly msgHash: string;
   /** The JSON text of `metadata`; absent when the publisher sent none. */
   readonly metadata: string | undefined;
+}
+
+export interface InputLine {
+  readonly signatureType: SignatureType;
+  /** The time of the input: digits. */
+  readonly timestamp: string;
+  readonly texts: InputTexts;
 }
 
 /**
@@ -65,16 +70,16 @@ export function writeLine(of: AggregateLine): string {
   );
 }
 
-/** Writes an input as an object of `signed_prices`. */
-export function writeInput(of: InputLine): string {
+/** Writes an input as an object of `signed_prices`. @param time the time of the input */
+export function writeInput(of: InputTexts, signatureType: SignatureType, time: string): string {
   const metadata = of.metadata === undefined ? '' : `${BEFORE_METADATA}${of.metadata}`;
   return (
     `{"publisher_key":"${of.publisherKey}","external_asset_id":${JSON.stringify(of.externalAssetId)},` +
-    `"signature_type":"${of.signatureType}","price":"${of.price}",${signatureText(of, of.timestamp)}${metadata}}`
+    `"signature_type":"${signatureType}","price":"${of.price}",${signatureText(of, time)}${metadata}}`
   );
 }
 
-function signatureText({ r, s, v, msgHash }: Pick<InputLine, 'r' | 's' | 'v' | 'msgHash'>, time: string) {
+function signatureText({ r, s, v, msgHash }: Pick<InputTexts, 'r' | 's' | 'v' | 'msgHash'>, time: string) {
   const recovery = v === undefined ? '' : `,"v":${JSON.stringify(v)}`;
   return `"timestamped_signature":{"signature":{"r":"${r}","s":"${s}"${recovery}},"timestamp":${time},"msg_hash":"${msgHash}"}`;
 }
@@ -170,17 +175,11 @@ export function readInputLine(text: string): InputLine | undefined {
   if (metadata !== undefined && !isJson(metadata)) return undefined;
   const [externalAssetId, v] = [textOf(found[2]!), found[7] === undefined ? undefined : textOf(found[7])];
   if (externalAssetId === undefined || (v === undefined && found[7] !== undefined)) return undefined;
+  const [publisherKey, price, r, s, msgHash] = [found[1]!, found[4]!, found[5]!, found[6]!, found[9]!];
   return {
-    publisherKey: found[1]!,
-    externalAssetId,
     signatureType: found[3] as SignatureType,
-    price: found[4]!,
-    r: found[5]!,
-    s: found[6]!,
-    v,
     timestamp: found[8]!,
-    msgHash: found[9]!,
-    metadata,
+    texts: { publisherKey, externalAssetId, price, r, s, v, msgHash, metadata },
   };
 }
 

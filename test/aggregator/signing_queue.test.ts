@@ -98,7 +98,7 @@ test('a price that moved far enough stays a delta when a period ends before it i
   harness.advanceMs(500);
   await next();
   await next();
-  t.match(harness.prices.latest(bitcoin), { trigger: 'delta', price: 200n });
+  t.match(harness.prices.latest(bitcoin)?.aggregate, { trigger: 'delta', price: 200n });
 });
 
 test('a batch that cannot be signed is counted, and the next one is signed', async (t) => {
@@ -130,7 +130,7 @@ test('an aggregate that the log cannot take is counted, and the others of its ba
   await next();
   t.same(harness.failures, [[1, 'an entry is too large']]);
   t.equal(harness.counters.signingFailures, 1);
-  t.match(harness.prices.latest(small!), { price: 7n });
+  t.match(harness.prices.latest(small!)?.aggregate, { price: 7n });
   t.equal(harness.prices.latest(large!), undefined);
 });
 

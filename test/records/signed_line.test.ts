@@ -6,13 +6,14 @@ import { parseExactJson } from '../../src/client/verify/exact_json.js';
 import { algorithmChecksum } from '../../src/crypto/algorithm_definition.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
-import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
+import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { readSignedLine, shownIn, writeAggregateLine } from '../../src/records/signed_line.js';
 import { aggregatedSignedPrice, type publisherSignedPrice } from '../../src/server/schemas/value_schemas.js';
 import { inputTexts, readAggregateLine, readInputLine } from '../../src/wire/aggregate_line.js';
 import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sample.js';
 import { cases } from '../tier.js';
+import { hex, signedInput, signedPrice, text, upTo } from './arbitrary_input.js';
 import { lineOf, sampleShown } from './sample_line.js';
 
 type PublisherSignedPrice = z.infer<typeof publisherSignedPrice>;
@@ -136,51 +137,14 @@ test('whatever was published, it is JSON that the schema takes, and what came is
   );
 });
 
-/** Hex of at most `bytes` bytes as publishers write it: in either case, with or without leading zeros. */
-const hex = (bytes: number) =>
-  fc.stringMatching(new RegExp(`^0x[0-9a-fA-F]{1,${2 * bytes}}$`)) as fc.Arbitrary<string>;
-const digits = (max: bigint) => fc.bigInt({ min: 0n, max });
-const text = fc.oneof(
-  fc.constantFrom('BTCUSD', '},{"publisher_key":"', ',"signed_prices":', '\u2028'),
-  fc.string({ unit: 'binary' }),
-);
-const metadata = fc.option(
-  fc.oneof(
-    fc.constantFrom(
-      'null',
-      '{}',
-      '{"a":[{"b":1},{"publisher_key":"x"}],"c":"}],{"}',
-      '{"n":1.50000000000000000001}',
-    ),
-    fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }).map((value) => JSON.stringify(value)),
-  ),
-  { nil: undefined },
-);
-const signedPrice = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n });
-const wire = (type: SignatureType) =>
-  fc.record({
-    publisherKey: hex(type === 'evm' ? 20 : 32),
-    externalAssetId: text,
-    r: hex(32),
-    s: hex(32),
-    v: type === 'evm' ? hex(32) : fc.option(text, { nil: undefined }),
-    msgHash: hex(32),
-    metadata,
-  });
-const input = (type: SignatureType) =>
-  fc.tuple(signedPrice, digits(2n ** 63n - 1n), wire(type)).map(([price, timestampNs, texts]) => ({
-    price,
-    timestampNs,
-    wire: { ...texts, price: String(price) },
-  })) as unknown as fc.Arbitrary<PublisherPrice>;
 const word = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const aggregate = fc.constantFrom<SignatureType>('evm', 'stark').chain((type) =>
   fc.record({
     symbol: text,
     trigger: fc.constantFrom('clock', 'delta'),
     price: signedPrice,
-    timestampNs: digits(2n ** 63n - 1n),
-    signedAtNs: digits(2n ** 63n - 1n),
+    timestampNs: upTo(2n ** 63n - 1n),
+    signedAtNs: upTo(2n ** 63n - 1n),
     signatureType: fc.constant(type),
     publicKey: type === 'evm' ? fc.constant('0xc4A02e7D370402F4afC36032076B05e74FF81786') : hex(32),
     msgHash: word,
@@ -189,7 +153,7 @@ const aggregate = fc.constantFrom<SignatureType>('evm', 'stark').chain((type) =>
     v: type === 'evm' ? fc.constantFrom(27, 28) : fc.constant(undefined),
     merkleRoot: word,
     algorithm: fc.constantFrom('median', 'average', 'weighted average'),
-    inputs: fc.array(input(type), { maxLength: 4 }),
+    inputs: fc.array(signedInput(type), { maxLength: 4 }),
   }),
 ) as unknown as fc.Arbitrary<SignedAggregate>;
 

@@ -111,10 +111,11 @@ export class LineVerifier {
   #inputOf(text: string, unknown: KnownInput[]): KnownInput | undefined {
     const known = this.#inputs.get(text);
     if (known !== undefined) return known;
-    const texts = readInputLine(text);
-    if (texts?.signatureType !== 'evm') return undefined;
+    const line = readInputLine(text);
+    if (line?.signatureType !== 'evm') return undefined;
+    const { texts } = line;
     const price = parsePrice(texts.price);
-    const timestampNs = parseTimeNs(texts.timestamp);
+    const timestampNs = parseTimeNs(line.timestamp);
     if (price === undefined || timestampNs === undefined) return undefined;
     const address = parseHex(texts.publisherKey, EVM_ADDRESS_BYTES);
     if (address === undefined) return undefined;
