@@ -1,14 +1,5 @@
-import type { LogServers, ServerDisk } from '../cluster/log/log_servers.js';
+import type { ServerDisk } from '../cluster/log/log_servers.js';
 
-export interface LogDisksOptions {
-  readonly servers: Pick<LogServers, 'serverDisks'>;
-  /** Called when {@link LogDisks.doubt} changes, with a sentence for the operator. */
-  readonly onChanged: (doubt: string | undefined) => void;
-}
-
-const ASK_MS = 10_000;
-/** The minimum and maximum interval between requests while servers do not answer. */
-const [RETRY_MS_MIN, RETRY_MS_MAX] = [1_000, 60_000];
 /** The longest time for which a silent server's last answer counts, if the server takes part in writes. */
 const ANSWER_MS_MAX = 30_000;
 
@@ -18,19 +9,10 @@ interface KnownDisk extends ServerDisk {
 
 /**
  * The disks of the servers that keep the log. Unless configured otherwise, a server acknowledges a record before it is on disk. No client
- * notices this before a power cut. So this class asks the servers at intervals.
+ * notices this before a power cut, so the nodes ask the servers at intervals.
  */
 export class LogDisks {
-  readonly #options: LogDisksOptions;
   #known: readonly KnownDisk[] | undefined;
-  #failures = 0;
-  #isAsking = false;
-  #askMs = Number.NEGATIVE_INFINITY;
-  #doubt: string | undefined;
-
-  constructor(options: LogDisksOptions) {
-    this.#options = options;
-  }
 
   /** The number of servers that may lose acknowledged records in a power cut; `undefined` before the first answer. */
   get forgetfulCount(): number | undefined {
@@ -45,25 +27,10 @@ export class LogDisks {
   }
 
   /**
-   * Asks the servers when a request is due.
+   * Notes the answers of the servers.
    * @param nowMs the time of a monotonic clock
    */
-  tick(nowMs: number): void {
-    if (this.#isAsking || nowMs < this.#askMs) return;
-    this.#isAsking = true;
-    this.#options.servers
-      .serverDisks()
-      .then(
-        (disks) => this.#note(disks, nowMs),
-        // During an election the servers neither answer nor accept writes.
-        () => this.#askAgain(nowMs),
-      )
-      .finally(() => {
-        this.#isAsking = false;
-      });
-  }
-
-  #note(disks: readonly ServerDisk[], nowMs: number): void {
+  note(disks: readonly ServerDisk[], nowMs: number): void {
     const before = new Map(this.#known?.map((disk) => [disk.server, disk]));
     this.#known = disks.map((disk) => {
       const last = before.get(disk.server);
@@ -72,18 +39,6 @@ export class LogDisks {
       const isOld = !disk.isAway && nowMs >= last.answeredMs + ANSWER_MS_MAX;
       return { ...disk, syncMs: isOld ? undefined : last.syncMs, answeredMs: last.answeredMs };
     });
-    if (disks.some(({ syncMs, isAway }) => syncMs === undefined && !isAway)) this.#askAgain(nowMs);
-    else {
-      this.#failures = 0;
-      this.#askMs = nowMs + ASK_MS;
-    }
-    const { doubt } = this;
-    if (doubt !== this.#doubt) this.#options.onChanged(doubt);
-    this.#doubt = doubt;
-  }
-
-  #askAgain(nowMs: number): void {
-    this.#askMs = nowMs + Math.min(RETRY_MS_MIN * 2 ** this.#failures++, RETRY_MS_MAX);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Trouble } from '../clock/clock_watch.js';
-import type { LogReport, LogServers } from '../cluster/log/log_servers.js';
+import type { LogReport, LogServers, ServerDisk } from '../cluster/log/log_servers.js';
 import { type Clock, type JumpWitness, NS_PER_MS } from '../model/time.js';
 import { LogDisks } from './log_disks.js';
 
@@ -40,8 +40,7 @@ export class ServerWatch {
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
-    const { servers, asksDisks, onForgetful } = options;
-    if (asksDisks) this.#disks = new LogDisks({ servers, onChanged: onForgetful });
+    if (options.asksDisks) this.#disks = new LogDisks();
   }
 
   /** The number of servers that may lose acknowledged records in a power cut; `undefined` when this node does not ask. */
@@ -121,7 +120,6 @@ export class ServerWatch {
    */
   tick(nowMs: number): void {
     this.#nowMs = nowMs;
-    this.#disks?.tick(nowMs);
     const { servers, clock } = this.#options;
     const { jumpNs = 0n } = clock;
     const isSoon =
@@ -132,11 +130,12 @@ export class ServerWatch {
     this.#askedMs = nowMs;
     this.#isAsking = true;
     servers
-      .serverReport(wallMs)
-      .then(({ log, goneStreams }) => {
+      .serverReport(wallMs, this.#disks !== undefined)
+      .then(({ log, goneStreams, disks }) => {
         this.#log = log ?? this.#log;
         this.#leaderlessFromMs = undefined;
         this.#noteGone(goneStreams);
+        if (disks !== undefined) this.#noteDisks(disks, nowMs);
       })
       // Servers do not answer during an election. The next request follows later.
       .catch(() => {
@@ -145,6 +144,12 @@ export class ServerWatch {
       .finally(() => {
         this.#isAsking = false;
       });
+  }
+
+  #noteDisks(disks: readonly ServerDisk[], nowMs: number): void {
+    const before = this.forgetful;
+    this.#disks?.note(disks, nowMs);
+    if (this.forgetful !== before) this.#options.onForgetful(this.forgetful);
   }
 
   #noteGone(reasons: readonly string[]): void {

@@ -25,7 +25,10 @@ export function watchServers({ bus, parts, member, durable }: ClusterNodeOptions
       for (const reason of reasons) logger.error(reason);
       if (reasons.length === 0) logger.info('the NATS servers have all streams of the cluster again');
     },
-    onForgetful: (doubt) => logger.warn(doubt ? durableRefusal(doubt) : 'acknowledged records are on disk'),
+    onForgetful: (doubt) => {
+      if (doubt === undefined) logger.info('acknowledged records are on disk');
+      else logger.warn(durableRefusal(doubt));
+    },
     asksDisks: member.role === 'aggregator' && durable === 'disk',
   });
 }

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { LogReport } from '../../src/cluster/log/log_servers.js';
+import type { LogReport, ServerDisk } from '../../src/cluster/log/log_servers.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { ServerWatch } from '../../src/node/server_watch.js';
 
@@ -10,13 +10,15 @@ function watching() {
     asked: 0,
     problem: undefined as string | undefined,
     gone: [] as readonly string[],
+    disks: undefined as readonly ServerDisk[] | undefined,
+    doubts: [] as (string | undefined)[],
     told: [] as (readonly string[])[],
   };
   const answer = async () => {
     state.asked++;
     if (state.report === undefined) throw new Error('the servers elect a leader');
     const log = { currentCopies: 3, clockAheadMs: 0, clockErrorMs: 0, ...state.report };
-    return { goneStreams: state.gone, ...(state.gone.includes('log') ? {} : { log }) };
+    return { goneStreams: state.gone, disks: state.disks, ...(state.gone.includes('log') ? {} : { log }) };
   };
   const watch = new ServerWatch({
     servers: {
@@ -24,10 +26,9 @@ function watching() {
         return state.problem;
       },
       serverReport: answer,
-      serverDisks: async () => [],
     },
-    onForgetful: () => {},
-    asksDisks: false,
+    onForgetful: (reason) => state.doubts.push(reason),
+    asksDisks: true,
     clock: {
       nowNs: () => 0n as TimeNs,
       get jumpNs() {
@@ -133,6 +134,22 @@ test('during a jump of the wall clock the servers are asked every second, and sa
   t.equal(watch.isClockRight, true, 'asked soon after it');
   await tick(4_000);
   t.equal(state.asked, 4);
+});
+
+test('a change of what a power cut may lose is told once', async (t) => {
+  const { watch, state, tick } = watching();
+  state.report = {};
+  await tick(0);
+  t.match(watch.forgetful, /have not said yet/);
+  state.disks = [{ server: 'n1', isAway: false, syncMs: 0 }];
+  await tick(10_000);
+  await tick(20_000);
+  state.disks = [{ server: 'n1', isAway: false, syncMs: 1_000 }];
+  await tick(30_000);
+  await tick(40_000);
+  t.match(state.doubts, { length: 2, 0: undefined, 1: /^NATS server n1 may forget/ });
+  t.equal(watch.forgetful, state.doubts[1]);
+  t.equal(watch.forgetfulServers, 1);
 });
 
 test('a server that cannot be used is named at once', async (t) => {

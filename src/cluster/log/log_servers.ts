@@ -5,14 +5,10 @@ export interface LogServers {
   /**
    * Returns the state of the servers.
    * @param nowMs the wall clock
+   * @param asksDisks true to ask each server of the log how soon it writes to its disk
    * @throws Error when no server answers, for example during an election among the servers
    */
-  serverReport(nowMs: () => number): Promise<ServerReport>;
-  /**
-   * Asks each server of the log how soon it writes to its disk.
-   * @throws Error when no server can name the servers that keep the log, for example during an election
-   */
-  serverDisks(): Promise<readonly ServerDisk[]>;
+  serverReport(nowMs: () => number, asksDisks: boolean): Promise<ServerReport>;
 }
 
 /** A server that keeps the log, and the server's disk. */
@@ -33,6 +29,8 @@ export interface ServerReport {
   readonly goneStreams: readonly string[];
   /** The state of the log; absent when its stream is gone. */
   readonly log?: LogReport;
+  /** The disks of the servers that keep the log, if they were asked for. */
+  readonly disks?: readonly ServerDisk[] | undefined;
 }
 
 export interface LogReport {

@@ -1,10 +1,9 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { Bus, LogExtent, LogPosition, LogRecord } from '../bus.js';
-import type { LogServers, ServerDisk, ServerReport } from '../log/log_servers.js';
+import type { LogServers, ServerReport } from '../log/log_servers.js';
 import type { SharedCandles } from '../log/shared_candles.js';
 import { NatsCandles } from './nats_candles.js';
 import { BusConnection } from './nats_connection.js';
-import { askDisks } from './nats_disks.js';
 import { Log } from './nats_log.js';
 import { Names, type NatsOptions } from './nats_options.js';
 import { reportServers } from './nats_report.js';
@@ -127,12 +126,9 @@ export class NatsBus implements Bus, LogServers {
     });
   }
 
-  serverReport(nowMs: () => number): Promise<ServerReport> {
-    return reportServers(this.#connection, this.#manager, this.#names, this.#role, nowMs);
-  }
-
-  serverDisks(): Promise<readonly ServerDisk[]> {
-    return askDisks(this.#connection, this.#manager, this.#names);
+  serverReport(nowMs: () => number, asksDisks: boolean): Promise<ServerReport> {
+    const names = this.#names;
+    return reportServers(this.#connection, this.#manager, { names, role: this.#role, nowMs, asksDisks });
   }
 
   reconnect(): void {

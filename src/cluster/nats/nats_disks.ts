@@ -1,4 +1,4 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
+import type { StreamInfo } from '@nats-io/jetstream';
 import { createInbox } from '@nats-io/transport-node';
 import { z } from 'zod';
 import type { ServerDisk } from '../log/log_servers.js';
@@ -28,14 +28,12 @@ const serverState = z.object({
 /**
  * Asks each server of the log how soon it writes to its disk. The servers answer in their system account, from which the aggregators'
  * account imports the answers.
- * @throws Error when no server can name the servers that keep the log
  */
 export async function askDisks(
   connection: BusConnection,
-  manager: JetStreamManager,
+  { cluster }: StreamInfo,
   names: Names,
 ): Promise<readonly ServerDisk[]> {
-  const { cluster } = await manager.streams.info(names.logStream);
   const copies = new Map((cluster?.replicas ?? []).map(({ name, offline }) => [name, offline === true]));
   const first = cluster?.leader ?? connection.server;
   if (first !== undefined) copies.set(first, false);

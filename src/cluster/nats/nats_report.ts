@@ -1,20 +1,27 @@
 import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
 import type { LogReport, ServerReport } from '../log/log_servers.js';
 import type { BusConnection } from './nats_connection.js';
+import { askDisks } from './nats_disks.js';
 import type { Names, NatsOptions } from './nats_options.js';
 import { isCode, STREAM_NOT_FOUND } from './nats_streams.js';
 
+export interface ReportRequest {
+  readonly names: Names;
+  /** The role of the asking node. An edge does not ask for the stream of candles, which it needs only at its start. */
+  readonly role: NatsOptions['role'];
+  /** The wall clock. */
+  readonly nowMs: () => number;
+  readonly asksDisks: boolean;
+}
+
 /**
- * Returns the current state of the servers. An edge asks only for the log, because it needs the stream of candles only at its start.
- * @param nowMs the wall clock
+ * Returns the current state of the servers.
  * @throws Error when no server leads the log
  */
 export async function reportServers(
   connection: BusConnection,
   manager: JetStreamManager,
-  names: Names,
-  role: NatsOptions['role'],
-  nowMs: () => number,
+  { names, role, nowMs, asksDisks }: ReportRequest,
 ): Promise<ServerReport> {
   const infoOf = (stream: string) =>
     connection
@@ -31,7 +38,8 @@ export async function reportServers(
     ...(log ? [] : [goneText(names.logStream, LOG_NEEDS)]),
     ...(hasCandles ? [] : [goneText(names.candleStream, CANDLES_NEED)]),
   ];
-  return { goneStreams, ...(log && { log }) };
+  const disks = info && asksDisks ? await askDisks(connection, info, names) : undefined;
+  return { goneStreams, disks, ...(log && { log }) };
 }
 
 const LOG_NEEDS = 'no node can make prices until tickseal store --new-log was run on every data folder';

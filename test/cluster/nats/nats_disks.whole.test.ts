@@ -14,7 +14,7 @@ test(
     const servers = await natsServers(t, 3, SHIPPED_ACCOUNTS, { syncAlways });
     const bus = await natsBus(t, servers.urls, { credentials: credentialsOf(1) });
     t.same(await intervals(bus, 3), { n1: 0, n2: 120_000, n3: 0 });
-    const answers = await bus.serverDisks();
+    const answers = await disksOf(bus);
     t.same(
       answers.map(({ server }) => server),
       ['n1', 'n2', 'n3'],
@@ -24,7 +24,7 @@ test(
     await servers.configure();
     await servers.signal(1, 'SIGTERM');
     const away = await eventually(async () => {
-      const disks = await bus.serverDisks().catch(() => []);
+      const disks = await disksOf(bus).catch(() => []);
       return disks.find(({ server, isAway }) => server === 'n2' && isAway);
     });
     t.equal(away.syncMs, undefined);
@@ -33,7 +33,7 @@ test(
 
     const edge = await natsBus(t, servers.urls, { role: 'edge', credentials: credentialsOf(3) });
     t.same(
-      (await edge.serverDisks()).map(({ syncMs }) => syncMs),
+      (await disksOf(edge)).map(({ syncMs }) => syncMs),
       [undefined, undefined, undefined],
       'an edge may not ask',
     );
@@ -46,13 +46,17 @@ test(
 test('servers whose accounts do not let a node ask are named', needsNatsServer(), async (t) => {
   const { urls } = await natsServers(t, 1);
   const bus = await natsBus(t, urls);
-  t.same(await bus.serverDisks(), [{ server: 'n1', isAway: false, syncMs: undefined }]);
+  t.same(await disksOf(bus), [{ server: 'n1', isAway: false, syncMs: undefined }]);
 });
+
+async function disksOf(bus: NatsBus): Promise<readonly ServerDisk[]> {
+  return (await bus.serverReport(Date.now, true)).disks!;
+}
 
 /** Returns the interval of each server, after this many servers have answered. */
 function intervals(bus: NatsBus, count: number): Promise<Record<string, number>> {
   return eventually(async () => {
-    const disks: readonly ServerDisk[] = await bus.serverDisks().catch(() => []);
+    const disks = await disksOf(bus).catch(() => []);
     const known = disks.flatMap(({ server, syncMs }) =>
       syncMs === undefined ? [] : [[server, syncMs] as const],
     );

@@ -42,7 +42,7 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   for await (const { key } of edge.candles.read()) t.same(key, ['b7', 'd', '1']);
   await eventually(async () => {
     // Servers do not answer during a leader election.
-    const report = await aggregator.serverReport(Date.now).catch(() => undefined);
+    const report = await aggregator.serverReport(Date.now, false).catch(() => undefined);
     return report?.log?.currentCopies === 3;
   });
   t.same(notices, [], 'nobody was refused anything');

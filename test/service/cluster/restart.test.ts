@@ -226,7 +226,6 @@ class HeldBus implements Bus {
   async close(): Promise<void> {}
   serverProblem = undefined;
   serverReport = () => Promise.reject(new Error('nobody answers'));
-  serverDisks = async () => [];
 }
 
 async function turns(): Promise<void> {
