@@ -10,6 +10,7 @@ import { writeExactJson } from '../client/verify/exact_json.js';
 import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
 import { instantText } from '../model/instant.js';
 import { NS_PER_MS } from '../model/time.js';
+import { ATTRIBUTE_NAMES, attributeFields } from '../wire/attribute_facts.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import {
   CHANNEL_INTERVALS_MS,
@@ -20,7 +21,6 @@ import {
   MESSAGE_TYPES,
   type MessageType,
 } from '../wire/stream.js';
-import { ATTRIBUTE_NAMES, attributeFields } from '../wire/stream_attributes.js';
 import {
   type CommandStreams,
   describeDown,

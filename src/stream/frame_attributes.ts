@@ -1,8 +1,9 @@
 import type { AssetIndex } from '../model/asset.js';
 import { secondOf, type TimeNs } from '../model/time.js';
+import { ATTRIBUTE_MEANINGS, type AttributeFacts } from '../wire/attribute_facts.js';
 import { NO_SCHEDULE } from '../wire/market_status_codes.js';
 import type { InputQuality } from '../wire/price_quality.js';
-import { type AttributeFacts, attributesOf, type StreamAttribute } from '../wire/stream_attributes.js';
+import { attributesOf, MASK_PRICE, type StreamAttribute } from '../wire/stream_attributes.js';
 import type { PriceTable } from './price_table.js';
 
 const SMALL_VALUE_MAX = 255;
@@ -16,6 +17,7 @@ export class FrameAttributes {
   readonly #facts: { -readonly [Name in keyof AttributeFacts]: AttributeFacts[Name] };
   /** The texts of small values, by the bit of the attribute and by value. With these texts, a frame of 100 assets takes 3 µs instead of 4 µs. */
   readonly #texts: string[][] = [];
+  #mask = MASK_PRICE;
   #attributes: readonly StreamAttribute[] = [];
   #statuses: Uint8Array = new Uint8Array(0);
 
@@ -28,7 +30,8 @@ export class FrameAttributes {
 
   /** Begins a frame with the attributes of a mask. */
   begin(mask: number, timestampNs: TimeNs): void {
-    this.#attributes = attributesOf(mask);
+    if (mask !== this.#mask) this.#attributes = attributesOf(mask);
+    this.#mask = mask;
     this.#facts.timestampNs = timestampNs;
     if (this.#attributes.length > 0) this.#statuses = this.#statusesAt(Number(secondOf(timestampNs)));
   }
@@ -38,7 +41,7 @@ export class FrameAttributes {
     const facts = this.#factsOf(asset);
     let fields = '';
     for (const attribute of this.#attributes) {
-      const value = attribute.read(facts);
+      const value = ATTRIBUTE_MEANINGS[attribute.name].read(facts);
       if (value !== attribute.none) fields += this.#fieldText(attribute, value);
     }
     return fields;
@@ -48,8 +51,8 @@ export class FrameAttributes {
   write(asset: AssetIndex, out: Uint8Array, from: number): number {
     const facts = this.#factsOf(asset);
     let at = from;
-    for (const { bytes, read } of this.#attributes) {
-      const value = read(facts);
+    for (const { name, bytes } of this.#attributes) {
+      const value = ATTRIBUTE_MEANINGS[name].read(facts);
       for (let bits = 8 * (bytes - 1); bits >= 0; bits -= 8) out[at++] = value >>> bits;
     }
     return at;

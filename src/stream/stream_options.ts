@@ -1,3 +1,4 @@
+import { ATTRIBUTE_NAMES, maskOf } from '../wire/attribute_facts.js';
 import {
   CHANNEL_INTERVALS_MS,
   CHANNELS,
@@ -10,7 +11,6 @@ import {
   MESSAGE_TYPES,
   type MessageType,
 } from '../wire/stream.js';
-import { ATTRIBUTE_NAMES, maskOf } from '../wire/stream_attributes.js';
 
 /** The options in the query of `/ws`. */
 export interface StreamQuery {

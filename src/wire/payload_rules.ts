@@ -1,3 +1,4 @@
+import { ATTRIBUTE_MEANINGS } from './attribute_facts.js';
 import {
   LAYOUT_MAGIC,
   LAYOUT_VERSION,
@@ -30,9 +31,9 @@ const FIELD_RULES: Readonly<Record<FieldName, string>> = {
 export const PAYLOAD_RULES: Readonly<Record<string, string>> = {
   ...FIELD_RULES,
   ...Object.fromEntries(
-    STREAM_ATTRIBUTES.map(({ name, rule, none }) => [
+    STREAM_ATTRIBUTES.map(({ name, none }) => [
       name,
-      none === undefined ? rule : `${rule}; ${hexText(none)} for an asset without one`,
+      `${ATTRIBUTE_MEANINGS[name].rule}${none === undefined ? '' : `; ${hexText(none)} for an asset without one`}`,
     ]),
   ),
 };

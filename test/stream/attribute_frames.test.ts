@@ -6,7 +6,7 @@ import type { Price } from '../../src/model/price.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
-import { attributeTexts } from '../../src/wire/stream_attributes.js';
+import { attributeTexts } from '../../src/wire/attribute_facts.js';
 import { signed } from '../client/signed_payload.js';
 import { ASSETS, attributesIn, bodyOf, MASKS, TIME_NS } from './attribute_bodies.js';
 

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import type { StreamQuery } from '../../src/stream/stream_options.js';
+import { maskOf } from '../../src/wire/attribute_facts.js';
 import type { Channel } from '../../src/wire/stream.js';
-import { maskOf } from '../../src/wire/stream_attributes.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
 /** The step of `ts`, because the low 12 bits of `ts` are not part of the time. */

@@ -11,8 +11,9 @@ import type { TimeNs } from '../../src/model/time.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
+import { maskOf } from '../../src/wire/attribute_facts.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
-import { MASK_PRICE, maskOf } from '../../src/wire/stream_attributes.js';
+import { MASK_PRICE } from '../../src/wire/stream_attributes.js';
 import { QUALITY } from '../model/sample.js';
 import { cases } from '../tier.js';
 

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import type { AssetIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import { NS_PER_MS } from '../../src/model/time.js';
-import { maskOf } from '../../src/wire/stream_attributes.js';
+import { maskOf } from '../../src/wire/attribute_facts.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { QUALITY } from '../model/sample.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import type { StreamQuery } from '../../src/stream/stream_options.js';
-import { MASK_PRICE, maskOf } from '../../src/wire/stream_attributes.js';
+import { maskOf } from '../../src/wire/attribute_facts.js';
+import { MASK_PRICE } from '../../src/wire/stream_attributes.js';
 import { cases } from '../tier.js';
 import { assert, Expectation, type Real } from './expectation.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';

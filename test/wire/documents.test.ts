@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
+import { ATTRIBUTE_NAMES } from '../../src/wire/attribute_facts.js';
 import { CLOSE_PATHS, CLOSES, type Close, type ClosePaths } from '../../src/wire/close_codes.js';
 import { MARKET_STATUS_CODES, MARKET_STATUS_NAMES } from '../../src/wire/market_status_codes.js';
 import { DOCUMENT_PATHS, EVENTS_PATH, REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
@@ -17,7 +18,6 @@ import { ACKS } from '../../src/wire/publish_message.js';
 import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { pushedAssetsPath } from '../../src/wire/service_name.js';
 import { BAD_MESSAGES_MAX, CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
-import { ATTRIBUTE_NAMES } from '../../src/wire/stream_attributes.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';
 
 // Tests that the published documents and the texts for readers agree with `src/wire`.

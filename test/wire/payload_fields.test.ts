@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { maskOf } from '../../src/wire/attribute_facts.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 import {
   LAYOUT_MAGIC,
@@ -8,7 +9,6 @@ import {
   SIMPLIFIED_LAYOUT,
   VERSIONED_LAYOUT,
 } from '../../src/wire/payload_fields.js';
-import { maskOf } from '../../src/wire/stream_attributes.js';
 
 const placesOf = ({ at, bytes }: PayloadPart) => ({ ...at, end: bytes });
 

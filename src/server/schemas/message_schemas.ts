@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { METADATA_DEPTH_MAX, METADATA_LENGTH_MAX, METADATA_VALUES_MAX } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
 import {
+  ATTRIBUTE_MEANINGS,
+  ATTRIBUTE_NAMES,
+  QUALITY_ATTRIBUTES,
+  QUALITY_NAME,
+} from '../../wire/attribute_facts.js';
+import {
   ACK_TYPE,
   ACKS,
   DEFAULT_ACK,
@@ -22,13 +28,7 @@ import {
   REQUEST_TYPES,
   TAXONOMY_TYPE,
 } from '../../wire/stream.js';
-import {
-  ATTRIBUTE_NAMES,
-  QUALITY_ATTRIBUTES,
-  QUALITY_NAME,
-  STREAM_ATTRIBUTES,
-  type StreamAttribute,
-} from '../../wire/stream_attributes.js';
+import { STREAM_ATTRIBUTES, type StreamAttribute } from '../../wire/stream_attributes.js';
 import {
   assetId,
   marketStatusCode,
@@ -46,7 +46,9 @@ import {
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
 
-const attributeList = STREAM_ATTRIBUTES.map(({ name, rule }) => `\`${name}\`: ${rule}`).join('. ');
+const attributeList = STREAM_ATTRIBUTES.map(
+  ({ name }) => `\`${name}\`: ${ATTRIBUTE_MEANINGS[name].rule}`,
+).join('. ');
 const attributeNames = `(?:${ATTRIBUTE_NAMES.join('|')})`;
 
 /** The query of `/ws`. */
@@ -155,7 +157,7 @@ export const streamError = z
 /** The schemas of values that are more than unsigned integers. */
 const VALUES: Readonly<Record<string, z.ZodType>> = { ms: marketStatusCode };
 
-function attributeValue({ name, bytes, none, rule }: StreamAttribute): z.ZodType {
+function attributeValue({ name, bytes, none }: StreamAttribute): z.ZodType {
   const value =
     VALUES[name] ??
     z
@@ -163,7 +165,9 @@ function attributeValue({ name, bytes, none, rule }: StreamAttribute): z.ZodType
       .min(0)
       .max(256 ** bytes - 1);
   const without = none === undefined ? '' : '; absent for an asset without one';
-  return value.optional().describe(`Only with \`addtl_attrs=${name}\`. ${rule}${without}`);
+  return value
+    .optional()
+    .describe(`Only with \`addtl_attrs=${name}\`. ${ATTRIBUTE_MEANINGS[name].rule}${without}`);
 }
 
 export const unsignedFrame = z
