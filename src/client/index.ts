@@ -9,6 +9,7 @@ import type { QuorumClientOptions } from './quorum/quorum_options.js';
 
 export type { PriceQuality } from '../wire/price_quality.js';
 export type { Channel, MessageType } from '../wire/stream.js';
+export type { AttributeName, AttributeValues } from '../wire/stream_attributes.js';
 export { Client } from './client.js';
 export {
   EquivocationError,

@@ -193,7 +193,7 @@ export const result: Promise<PublishResult> = new Publisher({ url: '', signature
 export const unchecked: 'recovered' | 'failed' = verifyPayload('', { signers: 'unchecked' }).verdict;
 export const either = (signers: Signers) => verifyAggregate('', { signers })[0]?.verdict === 'verified';
 const client = createClient({ urls: 'https://example.com', getToken: () => 'token', signers: ['0x1111111111111111111111111111111111111111'], worker: false });
-for await (const tick of client.stream(['BTCUSD'], { channel: '100ms', marketStatus: true, signal: AbortSignal.timeout(1) })) {
+for await (const tick of client.stream(['BTCUSD'], { channel: '100ms', attributes: ['ms'], signal: AbortSignal.timeout(1) })) {
   const fields: [bigint, string, number, string] = [tick.price, tick.decimal, tick.ageMs, tick.signer];
   if (tick.status === 'closed') console.log(fields, tick.timestampNs + 1n);
 }

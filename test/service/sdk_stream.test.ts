@@ -60,7 +60,10 @@ test('ticks are verified prices by symbol', async (t) => {
   const { client, states, errors } = clientOf(service);
   const seen = new Map<string, Tick>();
   let last = 0n;
-  for await (const tick of client.stream(['BTCUSD', 'AAPL'], { channel: '100ms', marketStatus: true })) {
+  for await (const tick of client.stream(['BTCUSD', 'AAPL'], {
+    channel: '100ms',
+    attributes: ['ms', 'quality'],
+  })) {
     if (tick.symbol === 'BTCUSD') {
       t.ok(tick.timestampNs > last, 'times grow');
       last = tick.timestampNs;
@@ -73,6 +76,7 @@ test('ticks are verified prices by symbol', async (t) => {
   t.equal(btc.price, 61_000_500_000_000_000_000_000n);
   t.match(btc, { signer: SIGNER, verdict: 'verified', status: undefined, url: service.url });
   t.ok(btc.ageMs >= 0 && btc.ageMs < 300_000, `${btc.ageMs} ms old`);
+  t.match(btc.attributes, { marketStatus: null, inputAgeMs: Number, publishers: 1, spreadPpm: 0 });
   t.match(seen.get('AAPL')!.status, /^(?:closed|regular hours|extended hours|after hours)$/);
   t.same(states, [{ url: service.url, state: 'open', reason: '' }]);
   t.same(errors, []);

@@ -195,6 +195,37 @@ test('payloads verify, simplified and versioned, and both types say the same', a
   });
 });
 
+test('quality is about the inputs of the price in the frame, plain and signed', async (t) => {
+  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD' }] });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  const open = async (type: string) => {
+    const socket = await TestSocket.open(`${service.socketUrl}/ws?message_type=${type}&addtl_attrs=quality`);
+    socket.send({ type: 'subscribe', assets: [1], id: 1 });
+    await socket.next();
+    return socket;
+  };
+  const [plain, signed] = [await open('unsigned'), await open('signed_ecdsa')];
+  const both = async () => {
+    const { p } = (await signed.nextJson()) as { p: string };
+    const report = verifyPayload(p, { signers: [service.evmAddress] });
+    t.equal(report.verdict, 'verified');
+    return [(await plain.nextJson())['a'], report.payload?.assets];
+  };
+  await feed.accept({ symbol: 'BTCUSD', price: units(100) });
+  t.match(await both(), [
+    [{ id: 1, v: String(units(100)), age: Number, n: 1, spr: 0 }],
+    [{ id: 1, value: units(100), inputAgeMs: Number, publishers: 1, spreadPpm: 0 }],
+  ]);
+  // The second publisher's first price leaves the median as it was, and so sends no frame.
+  await feed.accept({ symbol: 'BTCUSD', price: units(100), publisher: 2 });
+  await feed.accept({ symbol: 'BTCUSD', price: units(102), publisher: 2 });
+  t.match(await both(), [
+    [{ id: 1, v: String(units(101)), n: 2, spr: 19_801 }],
+    [{ id: 1, value: units(101), publishers: 2, spreadPpm: 19_801 }],
+  ]);
+});
+
 test('connections with the same set get the same bytes', async (t) => {
   const service = await startTestService({ assets: THREE_ASSETS });
   t.teardown(() => service.stop());

@@ -161,7 +161,7 @@ export class LivePrices {
   #open(): PriceStream {
     const stream = this.client.stream([], {
       channel: CHANNEL,
-      marketStatus: true,
+      attributes: ['ms', 'quality'],
       signatureType: 'both',
       // The client must not refuse old payloads if the clock of this computer is wrong. The page itself shows the age of each value.
       maxAgeMs: Number.POSITIVE_INFINITY,

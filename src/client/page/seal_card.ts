@@ -1,3 +1,4 @@
+import { attributeTexts } from '../../wire/attribute_facts.js';
 import type { Check } from '../verify/checks.js';
 import { type PayloadReport, verifyPayload } from '../verify/verify_payload.js';
 import { element, facts } from './elements.js';
@@ -56,7 +57,12 @@ export function drawSealCard(root: HTMLElement, about: SealFacts): void {
   const { symbol, sealText, proven, frame } = about;
   const report = frame && verifyPayload(frame.hex, { signers: [frame.pin.key] });
   const body = element('div', { class: 'steps-body' });
-  root.replaceChildren(element('h2', {}, `${symbol}: ${sealText}`), statement(about, report), body);
+  root.replaceChildren(
+    element('h2', {}, `${symbol}: ${sealText}`),
+    statement(about, report),
+    ...attributesPart(about, report),
+    body,
+  );
   if (proven?.proof.content === undefined) {
     body.append(element('p', { role: 'status' }, 'The proof of the aggregate is not here yet.'));
     return;
@@ -120,6 +126,13 @@ function statement({ isVerified, proven, frame, pin }: SealFacts, report: Payloa
     hexText(signer),
     `. It is ${SOURCE_TEXTS[key.source]}.${advice}`,
   );
+}
+
+/** Shows the attributes that the newest frame signs with the price. */
+function attributesPart({ frame }: SealFacts, report: PayloadReport | undefined): HTMLElement[] {
+  const asset = report?.payload?.assets.find(({ id }) => id === frame?.id);
+  if (report?.verdict !== 'verified' || asset === undefined) return [];
+  return [element('p', { class: 'attributes' }, attributeTexts(asset).join(' · '))];
 }
 
 /** Draws the line from the publishers to the reader. @param frameChecks the checks of the streamed frame */

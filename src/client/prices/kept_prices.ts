@@ -65,7 +65,7 @@ export class KeptPrices {
     const { price, signedAtNs: timestampNs, inputs } = one;
     const { signer, verdict, checks } = form;
     return new AggregatePrice(
-      { symbol: this.#symbol, price, timestampNs, signer, verdict, status: undefined, url: service.url },
+      { symbol: this.#symbol, price, timestampNs, signer, verdict, attributes: {}, url: service.url },
       service.nowMs,
       line,
       checks,

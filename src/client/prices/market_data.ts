@@ -19,7 +19,7 @@ import { foreignJsonFault } from '../verify/foreign_json.js';
 import { FormError } from '../verify/form_reader.js';
 import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { bySymbol, requireSymbol, requireSymbols } from './symbol_table.js';
-import { type MarketStatusName, Tick } from './tick.js';
+import { type MarketStatusName, Tick, type TickFields } from './tick.js';
 
 /** The choice between the two assets that share a symbol. */
 export interface AssetQuery {
@@ -68,7 +68,7 @@ export interface MarketHours {
 export class AggregatePrice extends Tick {
   /** @internal */
   constructor(
-    fields: Omit<Tick, 'decimal' | 'ageMs' | 'backfilled'>,
+    fields: TickFields,
     nowMs: () => number,
     /** The aggregate as JSON with every digit, for `tickseal verify` and for contracts. */
     readonly text: string,
@@ -244,7 +244,7 @@ function priceOf(
   const { verdict, checks, signer = '' } = report!;
   if (verdict === 'failed') throw new UnverifiedError(service.url, [symbol], checks);
   const { price, service: signed, publishers } = readAggregate(aggregate);
-  const fields = { symbol, price, timestampNs: signed.timestampNs, signer, verdict, status: undefined };
+  const fields = { symbol, price, timestampNs: signed.timestampNs, signer, verdict, attributes: {} };
   return new AggregatePrice(
     { ...fields, url: service.url },
     service.nowMs,

@@ -1,4 +1,5 @@
 import { NS_PER_MS } from '../../model/time.js';
+import type { AttributeValues } from '../../wire/stream_attributes.js';
 
 /** A price and the service that sent it. */
 export interface SourcedPrice {
@@ -7,8 +8,7 @@ export interface SourcedPrice {
   readonly symbol: string;
   readonly timestampNs: bigint;
   readonly price: bigint;
-  /** The code of the market status, if present. */
-  readonly marketStatus: number | null | undefined;
+  readonly attributes: AttributeValues;
 }
 
 /**
@@ -100,13 +100,13 @@ export class Merger {
    * Searches for this price among the changes that the service has not sent yet. If the price is found, the service has now
    * sent that change too.
    */
-  #follow({ source, symbol, timestampNs, price, marketStatus }: SourcedPrice): boolean {
+  #follow({ source, symbol, timestampNs, price, attributes }: SourcedPrice): boolean {
     const { changes, dropped, seen } = this.#assets.get(symbol)!;
     const from = Math.max((seen.get(source) ?? 0) - dropped, 0);
     for (let i = from; i < changes.length; i += 1) {
       const change = changes[i]!;
       const isNear = timestampNs - change.timestampNs <= REPEAT_NS_MAX;
-      if (isNear && isSame(change, { price, marketStatus })) {
+      if (isNear && isSame(change, { price, attributes })) {
         seen.set(source, dropped + i + 1);
         return true;
       }
@@ -115,10 +115,11 @@ export class Merger {
   }
 }
 
-type PriceAndStatus = Pick<SourcedPrice, 'price' | 'marketStatus'>;
+type SentPrice = Pick<SourcedPrice, 'price' | 'attributes'>;
 
-function isSame(one: PriceAndStatus, other: PriceAndStatus): boolean {
-  return one.price === other.price && one.marketStatus === other.marketStatus;
+/** Returns true for the same price and market status. The services' own inputs may differ in age, number and spread. */
+function isSame(one: SentPrice, other: SentPrice): boolean {
+  return one.price === other.price && one.attributes.marketStatus === other.attributes.marketStatus;
 }
 
 interface MergedAsset {

@@ -38,8 +38,8 @@ export async function* missedTicks(
           // so the first aggregates may have the price of the tick before the gap.
           if (price.price === last) continue;
           if (intervalMs === undefined) last = price.price;
-          const { price: value, timestampNs, signer, verdict, status, url } = price;
-          const fields = { symbol, price: value, timestampNs, signer, verdict, status, url };
+          const { price: value, timestampNs, signer, verdict, attributes, url } = price;
+          const fields = { symbol, price: value, timestampNs, signer, verdict, attributes, url };
           lastMissed.set(symbol, { price: value, toNs });
           yield new Tick(fields, context.platform.nowMs, true);
         }

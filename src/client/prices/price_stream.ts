@@ -1,6 +1,6 @@
 import { NS_PER_MS } from '../../model/time.js';
-import { MARKET_STATUS_NAMES, type MarketStatus } from '../../wire/market_status_codes.js';
 import { CHANNEL_INTERVALS_MS, type Channel, DEFAULT_CHANNEL } from '../../wire/stream.js';
+import type { AttributeName } from '../../wire/stream_attributes.js';
 import { type TicksealError, UnknownAssetError } from '../connect/errors.js';
 import type { AbortSignalLike } from '../connect/platform.js';
 import type { ClientContext } from './client_context.js';
@@ -19,8 +19,11 @@ import { type MissedPrice, UnreadTicks } from './unread_ticks.js';
 export interface StreamOptions {
   /** The interval of the prices, or `real_time` for a tick at each change. Default: `real_time`. */
   readonly channel?: Channel | undefined;
-  /** `true` to set the `status` of each tick. Default: `false`. */
-  readonly marketStatus?: boolean | undefined;
+  /**
+   * The attributes that are signed with each price: `ms` for the market status, `age`, `n` and `spread` for the inputs that count, or
+   * `quality` for these three. Default: none.
+   */
+  readonly attributes?: readonly AttributeName[] | undefined;
   /**
    * The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both types. With `'both'`, each
    * symbol begins with its type, such as `evm BTCUSD` and `stark BTCUSD`. This also applies to {@link PriceStream.add} and to
@@ -57,7 +60,7 @@ const MAX_AGE_INTERVALS = 5;
 export class PriceStream extends PulledStream<Tick> {
   readonly #context: ClientContext;
   readonly #signatureType: StreamedType | undefined;
-  /** True when each tick is a change of the price. This is so on `real_time` if the ticks have no market status. */
+  /** True when each tick is a change of the price. This is so on `real_time` if the ticks have no attributes. */
   readonly #hasOnlyChanges: boolean;
   readonly #sources: readonly StreamSource[];
   readonly #merger: Merger;
@@ -83,7 +86,7 @@ export class PriceStream extends PulledStream<Tick> {
   constructor(symbols: readonly string[], options: StreamOptions, context: ClientContext) {
     super();
     requireSymbols(symbols);
-    const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, backfill, signal } = options;
+    const { channel = DEFAULT_CHANNEL, attributes = [], signatureType, backfill, signal } = options;
     const intervalMs = CHANNEL_INTERVALS_MS[channel];
     const { maxAgeMs = MAX_AGE_MS + MAX_AGE_INTERVALS * (intervalMs ?? 0) } = options;
     if (typeof maxAgeMs !== 'number') throw new TypeError('maxAgeMs must be a number');
@@ -93,14 +96,14 @@ export class PriceStream extends PulledStream<Tick> {
       throw new TypeError('backfill needs a client of createClient');
     this.#context = context;
     this.#signatureType = signatureType;
-    this.#hasOnlyChanges = intervalMs === undefined && !marketStatus;
+    this.#hasOnlyChanges = intervalMs === undefined && attributes.length === 0;
     this.#wanted = new Set(symbols);
     this.#first = new Set(symbols);
     this.#merger = new Merger(intervalMs, context.services.length);
     this.#open = context.services.length;
     const shared = {
       channel,
-      marketStatus,
+      attributes,
       signatureType,
       maxAgeMs,
       keptChars: readMissed === undefined ? 0 : LONG_BACKLOG_CHARS,
@@ -251,12 +254,11 @@ export class PriceStream extends PulledStream<Tick> {
   }
 
   #deliver(price: SourcedPrice, report: PassedReport, serviceMs: () => number, url: string): void {
-    const { symbol, timestampNs, marketStatus } = price;
+    const { symbol, timestampNs, attributes } = price;
     if (timestampNs < this.#backfilledNs) return;
     const { signer, verdict } = report;
-    const status = marketStatus == null ? undefined : MARKET_STATUS_NAMES[marketStatus as MarketStatus];
     const tick = new Tick(
-      { symbol, price: price.price, timestampNs, signer, verdict, status, url },
+      { symbol, price: price.price, timestampNs, signer, verdict, attributes, url },
       serviceMs,
     );
     this.#context.sample?.received(tick, this.#signatureType);

@@ -79,7 +79,7 @@ export class StreamSource {
       ...connection,
       messageType: 'signed_ecdsa',
       channel: options.channel,
-      addtlAttrs: options.marketStatus ? ['ms'] : [],
+      addtlAttrs: options.attributes,
       onFrame: (frame) => this.#received(frame),
       onUp: () => {
         this.#discard();
@@ -261,11 +261,11 @@ export class StreamSource {
    */
   #wantedIn({ taxonomyId, assets, timestampNs }: Payload, isVerified = false): SourcedPrice[] | undefined {
     const prices: SourcedPrice[] = [];
-    for (const { id, value, marketStatus } of assets) {
+    for (const { id, value, ...attributes } of assets) {
       const symbol = this.#symbols.symbolOf(id, taxonomyId, isVerified);
       if (symbol === undefined) return undefined;
       if (this.#options.wanted.has(symbol))
-        prices.push({ source: this.#index, symbol, timestampNs, price: value, marketStatus });
+        prices.push({ source: this.#index, symbol, timestampNs, price: value, attributes });
     }
     return prices;
   }

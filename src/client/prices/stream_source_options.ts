@@ -1,11 +1,12 @@
 import type { Channel } from '../../wire/stream.js';
+import type { AttributeName } from '../../wire/stream_attributes.js';
 import type { Merger } from './merger.js';
 import type { StreamedType } from './taxonomy.js';
 
 /** The options that all services of a stream share. */
 export interface StreamSourceOptions {
   readonly channel: Channel;
-  readonly marketStatus: boolean;
+  readonly attributes: readonly AttributeName[];
   readonly signatureType: StreamedType | undefined;
   readonly maxAgeMs: number;
   /** The number of characters of a backlog up to which the client verifies all payloads, also payloads without a newest price. */

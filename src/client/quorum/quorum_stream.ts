@@ -9,7 +9,7 @@ import { type NoQuorumEvent, QuorumTick } from './quorum_tick.js';
 import { countVotes } from './vote_count.js';
 
 /** The options of a stream of a quorum. The largest age is an option of the quorum. */
-export interface QuorumStreamOptions extends Omit<StreamOptions, 'maxAgeMs' | 'marketStatus' | 'backfill'> {}
+export interface QuorumStreamOptions extends Omit<StreamOptions, 'maxAgeMs' | 'attributes' | 'backfill'> {}
 
 /** The parts of a client that its streams use. */
 export interface QuorumParts {

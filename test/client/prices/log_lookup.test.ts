@@ -63,7 +63,7 @@ function open(t: Test, log: AuditedLog) {
       timestampNs,
       signer: SERVICE_ADDRESS,
       verdict: 'verified' as const,
-      status: undefined,
+      attributes: {},
       url: URL_OF_SERVICE,
     };
     return lookup.lookUp(new AggregatePrice(fields, () => 0, text, [], undefined), undefined);

@@ -4,7 +4,7 @@ import { UnreadTicks } from '../../../src/client/prices/unread_ticks.js';
 
 function tick(symbol: string, ns: number, backfilled = false): Tick {
   const fields = { symbol, price: 1n, timestampNs: BigInt(ns), signer: '', verdict: 'verified' as const };
-  return new Tick({ ...fields, status: undefined, url: '' }, () => 0, backfilled);
+  return new Tick({ ...fields, attributes: {}, url: '' }, () => 0, backfilled);
 }
 
 async function* missed(...ticks: Tick[]): AsyncGenerator<Tick, undefined> {
