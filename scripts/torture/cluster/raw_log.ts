@@ -172,18 +172,19 @@ class Judge {
     const publisher = entry.bytes(2);
     const content = entry.bytes(3)!;
     if (publisher === undefined) this.#enterAggregate(symbol, content.toString(), fail);
-    else this.#enterInput(`0x${publisher.toString('hex')} ${symbol}`, content);
+    else this.#enterInput(`0x${publisher.toString('hex')} ${symbol}`, content.toString());
   }
 
-  #enterInput(name: string, content: Buffer): void {
-    const inputSize = 4 + content.readUInt32LE(0);
-    this.#updates.add(`${name} ${Table.root(content.subarray(4)).uint64(1)}`);
-    if (inputSize >= content.length) return;
-    // The record of a publisher's newest update also contains the times of the earlier updates.
-    const seen = Table.root(content.subarray(inputSize + 4));
-    const nanos = seen.uint32s(4);
-    for (const [i, second] of seen.uint32s(3).entries())
-      this.#updates.add(`${name} ${BigInt(second) * 1_000_000_000n + BigInt(nanos[i]!)}`);
+  #enterInput(name: string, content: string): void {
+    const [, time] = /"timestamp":(\d+),"msg_hash"/.exec(content) ?? [];
+    this.#updates.add(`${name} ${time}`);
+    // The record of a publisher's newest update also contains the times of the earlier updates, in rows of 18 bytes.
+    const [, seen] = /"seen":"([^"]*)"\}$/.exec(content) ?? [];
+    const rows = Buffer.from(seen ?? '', 'base64');
+    for (let at = 0; at < rows.length; at += 18)
+      this.#updates.add(
+        `${name} ${BigInt(rows.readUInt32LE(at + 8)) * 1_000_000_000n + BigInt(rows.readUInt32LE(at + 12))}`,
+      );
   }
 
   #enterAggregate(symbol: string, content: string, fail: (what: string) => void): void {
@@ -206,7 +207,7 @@ class Judge {
   }
 }
 
-/** A table of a flatbuffer. The numbers of fields follow the order in the schemas `wire.fbs` and `record.fbs`. Aggregates are JSON. */
+/** A table of a flatbuffer. The numbers of fields follow the order in the schema `wire.fbs`. Aggregates and inputs are JSON. */
 class Table {
   readonly #buffer: Buffer;
   readonly #at: number;
@@ -238,14 +239,6 @@ class Table {
     const at = this.#target(field);
     if (at === undefined) return undefined;
     return this.#buffer.subarray(at + 4, at + 4 + this.#buffer.readUInt32LE(at));
-  }
-
-  uint32s(field: number): number[] {
-    const at = this.#target(field);
-    if (at === undefined) return [];
-    return Array.from({ length: this.#buffer.readUInt32LE(at) }, (_, i) =>
-      this.#buffer.readUInt32LE(at + 4 + 4 * i),
-    );
   }
 
   table(field: number): Table | undefined {

@@ -5,7 +5,7 @@ import { TableReader } from '../../wire/table_reader.js';
 import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable, PublicLogEntry } from '../generated/wire.js';
 import { exactNumber, readable, UnreadableMessage } from '../unreadable.js';
 
-/** The version of all records and messages between nodes. A node that finds a greater version in the log stops. */
+/** The version of all records and messages between nodes. A node that finds another version in the log stops. */
 export const WIRE_VERSION = 4;
 
 /** The size at which a record takes no more entries. A larger record is not faster to write, and delays all later records. */
@@ -65,8 +65,8 @@ export interface Claim {
   readonly resign: boolean;
 }
 
-/** Thrown when a newer release wrote the message. */
-export class NewerVersion extends UnreadableMessage {}
+/** Thrown when a release with another version wrote the record. */
+export class OtherVersion extends UnreadableMessage {}
 
 /** Returns the largest number of bytes that an entry can add to a record. */
 export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
@@ -98,7 +98,7 @@ export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBa
 /**
  * Reads a batch that {@link encodeLogBatch} wrote; the bytes of its entries are views.
  * @throws UnreadableMessage
- * @throws NewerVersion when a newer release wrote the batch
+ * @throws OtherVersion when a release with another version wrote the batch
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
   return readable('record of the log', () => {
@@ -132,13 +132,18 @@ const ENTRY = { symbol: 0, signature: 1, publisherKey: 2, bytes: 3 } as const;
 const PUBLIC_LOG = { kind: 0, bytes: 1 } as const;
 const CLAIM = { node: 0, name: 1, run: 2, configHash: 3, resign: 4, attempt: 5 } as const;
 
+/** Checks the version before anything else of a record is read. */
 function checkVersion(version: number): void {
-  if (version > WIRE_VERSION)
-    throw new NewerVersion(
-      `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`,
-    );
-  if (version < WIRE_VERSION)
-    throw new UnreadableMessage(`a record of the log has version ${version}, which this node does not read`);
+  if (version === WIRE_VERSION) return;
+  // No release writes version 0.
+  if (version === 0) throw new UnreadableMessage('a record of the log has no version');
+  const remedy =
+    version > WIRE_VERSION
+      ? 'install the newer release here'
+      : 'install the release that wrote the log here, or begin a new log';
+  throw new OtherVersion(
+    `the log is written in version ${version}, and this node reads version ${WIRE_VERSION}: ${remedy}`,
+  );
 }
 
 function buildEntries(entries: readonly LogEntry[]): Offset {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LogRecord } from '../bus.js';
 import { UnreadableMessage } from '../unreadable.js';
-import { decodeLogBatch, encodeLogBatch, type LogBatch, NewerVersion } from './log_batch.js';
+import { decodeLogBatch, encodeLogBatch, type LogBatch, OtherVersion } from './log_batch.js';
 
 /** The number of skipped records whose IDs are remembered, because a later record may name a skipped record as its predecessor. */
 const SKIPPED_MAX = 64;
@@ -64,7 +64,7 @@ export class RecordChain {
   /**
    * Reads the next record of the log.
    * @throws BrokenChain when the record does not follow the last record of the chain
-   * @throws NewerVersion when a newer release wrote the record
+   * @throws OtherVersion when a release with another version wrote the record
    */
   read({ sequence, id, bytes }: LogRecord): LogBatch | RecordFault {
     if (recordId(bytes) !== id) return { fault: 'does not have the hash that is its ID', isDamage: true };
@@ -72,7 +72,7 @@ export class RecordChain {
     try {
       batch = decodeLogBatch(bytes);
     } catch (error) {
-      if (!(error instanceof UnreadableMessage) || error instanceof NewerVersion) throw error;
+      if (!(error instanceof UnreadableMessage) || error instanceof OtherVersion) throw error;
       return { fault: `cannot be read: ${error.message}` };
     }
     if (batch.sequence !== sequence) return { fault: `was written for place ${batch.sequence}` };

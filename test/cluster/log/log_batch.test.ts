@@ -89,12 +89,20 @@ test('damaged bytes are refused or read, and never do harm', async (t) => {
   );
 });
 
-test('a newer version says what to do', async (t) => {
-  const builder = new Builder();
-  LogBatchTable.startLogBatch(builder);
-  LogBatchTable.addWireVersion(builder, WIRE_VERSION + 1);
-  builder.finish(LogBatchTable.endLogBatch(builder));
-  t.throws(() => decodeLogBatch(builder.asUint8Array()), {
-    message: `the leader writes the log in version ${WIRE_VERSION + 1}, and this node reads ${WIRE_VERSION}: install the newer release here`,
-  });
+test('a record of another version is refused in words that name both versions', async (t) => {
+  const recordOf = (version: number) => {
+    const builder = new Builder();
+    LogBatchTable.startLogBatch(builder);
+    LogBatchTable.addWireVersion(builder, version);
+    builder.finish(LogBatchTable.endLogBatch(builder));
+    return builder.asUint8Array();
+  };
+  for (const [version, remedy] of [
+    [WIRE_VERSION + 1, 'install the newer release here'],
+    [WIRE_VERSION - 1, 'install the release that wrote the log here, or begin a new log'],
+  ] as const)
+    t.throws(() => decodeLogBatch(recordOf(version)), {
+      message: `the log is written in version ${version}, and this node reads version ${WIRE_VERSION}: ${remedy}`,
+    });
+  t.throws(() => decodeLogBatch(recordOf(0)), { message: 'a record of the log has no version' });
 });
