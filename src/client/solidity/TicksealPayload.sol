@@ -7,19 +7,23 @@ pragma solidity ^0.8.20;
 ///
 ///     simplified body: taxonomy ID (2) | timestamp in ns (8) | N times: asset ID (2), value (16)
 ///     versioned body:  0xFF | version 0x02 | attribute mask (2) | taxonomy ID (2) | timestamp in ns (8)
-///                      | N times: asset ID (2), value (16), and the market status (1) where bit 1 of the mask is set
+///                      | N times: asset ID (2), and the attributes whose bits the mask has, in the order of the bits
 ///
-/// A value is a signed 128-bit integer: the price times 10^18. The signature is over the Keccak-256 of the body.
+///     bit 0: value (16) | bit 1: market status (1) | bit 2: age in ms (4) | bit 3: publishers (1) | bit 4: spread (4)
+///
+/// A value is a signed 128-bit integer: the price times 10^18. Bit 0 is always set. The signature is over the Keccak-256 of the body.
 library TicksealPayload {
     /// The values before the entries, and the place of the entries.
     struct Header {
         uint16 taxonomyId;
         uint64 timestampNs;
+        /// The attribute mask. A simplified body has only the price.
+        uint16 attributes;
         /// The number of entries; at least 1.
         uint256 count;
         /// The offset of the first entry in the payload.
         uint256 entriesAt;
-        /// The size of one entry: 18 bytes, or 19 with a market status.
+        /// The size of one entry: 18 bytes, and those of its other attributes.
         uint256 entryBytes;
     }
 
@@ -31,6 +35,14 @@ library TicksealPayload {
         /// 0 closed, 1 regular, 2 extended, 3 after hours; NO_SCHEDULE for an asset that trades around the clock, and where
         /// the payload carries no market status.
         uint8 marketStatus;
+        /// The attribute mask of the payload. Values of attributes that the payload lacks are zero.
+        uint16 attributes;
+        /// The milliseconds from the signature of the newest input of the price to the payload's time.
+        uint32 ageMs;
+        /// The number of publishers whose inputs count.
+        uint8 publishers;
+        /// The greatest minus the least input, in millionths of the absolute price.
+        uint32 spreadPpm;
     }
 
     /// The payload has another length than its layout.
@@ -48,16 +60,21 @@ library TicksealPayload {
     /// The index is not below the payload's number of entries.
     error NoSuchEntry(uint256 index);
 
+    uint8 internal constant CLOSED = 0;
     uint8 internal constant NO_SCHEDULE = 0xFF;
+    uint16 internal constant MASK_PRICE = 0x0001;
+    uint16 internal constant MASK_MARKET_STATUS = 0x0002;
+    uint16 internal constant MASK_AGE = 0x0004;
+    uint16 internal constant MASK_PUBLISHERS = 0x0008;
+    uint16 internal constant MASK_SPREAD = 0x0010;
 
     uint256 private constant SIGNATURE_BYTES = 65;
     uint256 private constant SIMPLIFIED_HEADER_BYTES = 10;
     uint256 private constant VERSIONED_HEADER_BYTES = 14;
     uint256 private constant PRICE_ENTRY_BYTES = 18;
-    uint8 private constant MAGIC = 0xFF;
+    uint256 private constant MAGIC = 0xFF;
     uint8 private constant VERSION = 0x02;
-    uint16 private constant MASK_PRICE = 0x0001;
-    uint16 private constant MASK_PRICE_AND_STATUS = 0x0003;
+    uint16 private constant MASK_ALL = 0x001F;
     /// Half of the order of secp256k1: of the two signatures with the same meaning, only the one below it is accepted.
     uint256 private constant HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0;
 
@@ -70,37 +87,47 @@ library TicksealPayload {
     /// The address whose key made the signature at the beginning of some bytes.
     /// @param signed at least 65 bytes
     function recoverFrom(bytes calldata signed, bytes32 digest) internal pure returns (address signer) {
-        bytes32 r = bytes32(signed[0:32]);
-        bytes32 s = bytes32(signed[32:64]);
-        uint8 v = uint8(signed[64]);
-        if (v > 1 || uint256(s) > HALF_ORDER) revert InvalidSignature();
-        signer = ecrecover(digest, v + 27, r, s);
+        uint256 s = _wordAt(signed, 32);
+        uint8 v = uint8(signed[SIGNATURE_BYTES - 1]);
+        if (v > 1 || s > HALF_ORDER) revert InvalidSignature();
+        signer = ecrecover(digest, v + 27, bytes32(_wordAt(signed, 0)), bytes32(s));
         if (signer == address(0)) revert InvalidSignature();
     }
 
     /// Reads the header and checks that the length fits it exactly.
     function readHeader(bytes calldata payload) internal pure returns (Header memory header) {
+        readInto(payload, header);
+    }
+
+    /// As `readHeader`, into memory that the caller has.
+    function readInto(bytes calldata payload, Header memory header) internal pure {
         uint256 length = payload.length;
         if (length < SIGNATURE_BYTES + SIMPLIFIED_HEADER_BYTES) revert WrongLength(length);
-        bytes calldata body = payload[SIGNATURE_BYTES:];
-        uint256 headerBytes = SIMPLIFIED_HEADER_BYTES;
-        header.entryBytes = PRICE_ENTRY_BYTES;
-        uint256 taxonomyAt = 0;
-        if (uint8(body[0]) == MAGIC) {
-            if (body.length < VERSIONED_HEADER_BYTES) revert WrongLength(length);
-            if (uint8(body[1]) != VERSION) revert UnknownVersion(uint8(body[1]));
-            uint16 mask = uint16(bytes2(body[2:4]));
-            if (mask == MASK_PRICE_AND_STATUS) header.entryBytes = PRICE_ENTRY_BYTES + 1;
-            else if (mask != MASK_PRICE) revert UnknownAttributes(mask);
-            headerBytes = VERSIONED_HEADER_BYTES;
-            taxonomyAt = 4;
+        uint256 word = _wordAt(payload, SIGNATURE_BYTES);
+        uint256 entriesAt = SIGNATURE_BYTES + SIMPLIFIED_HEADER_BYTES;
+        uint256 entryBytes = PRICE_ENTRY_BYTES;
+        uint256 mask = MASK_PRICE;
+        // The length is at least that of the header, and all other numbers are small, so nothing overflows.
+        unchecked {
+            if (word >> 248 == MAGIC) {
+                entriesAt = SIGNATURE_BYTES + VERSIONED_HEADER_BYTES;
+                if (length < entriesAt) revert WrongLength(length);
+                if (uint8(word >> 240) != VERSION) revert UnknownVersion(uint8(word >> 240));
+                mask = uint16(word >> 224);
+                if (mask & MASK_PRICE == 0 || mask > MASK_ALL) revert UnknownAttributes(uint16(mask));
+                // Each of the bits 1 and 3 stands for a byte, and each of the bits 2 and 4 for four.
+                entryBytes += ((mask >> 1) & 1) + ((mask >> 3) & 1) + 4 * (((mask >> 2) & 1) + (mask >> 4));
+                word <<= 32;
+            }
+            uint256 entriesLength = length - entriesAt;
+            if (entriesLength == 0 || entriesLength % entryBytes != 0) revert WrongLength(length);
+            header.count = entriesLength / entryBytes;
         }
-        header.taxonomyId = uint16(bytes2(body[taxonomyAt:taxonomyAt + 2]));
-        header.timestampNs = uint64(bytes8(body[taxonomyAt + 2:taxonomyAt + 10]));
-        header.entriesAt = SIGNATURE_BYTES + headerBytes;
-        uint256 entriesLength = length - header.entriesAt;
-        if (entriesLength == 0 || entriesLength % header.entryBytes != 0) revert WrongLength(length);
-        header.count = entriesLength / header.entryBytes;
+        header.taxonomyId = uint16(word >> 240);
+        header.timestampNs = uint64(word >> 176);
+        header.attributes = uint16(mask);
+        header.entriesAt = entriesAt;
+        header.entryBytes = entryBytes;
     }
 
     /// Returns an entry, counted from 0. @param header must be of the same payload
@@ -110,18 +137,21 @@ library TicksealPayload {
         returns (Entry memory entry)
     {
         if (index >= header.count) revert NoSuchEntry(index);
-        (entry.assetId, entry.value, entry.marketStatus) = _read(payload, header, index);
+        _requireEnd(payload, header);
+        fill(entry, _wordAt(payload, header.entriesAt + index * header.entryBytes), header.attributes);
     }
 
     /// All entries; checks that their asset IDs ascend.
     function entries(bytes calldata payload, Header memory header) internal pure returns (Entry[] memory all) {
+        requireOrder(payload, header);
         all = new Entry[](header.count);
-        uint256 previous = 0;
-        for (uint256 i = 0; i < all.length; ++i) {
-            Entry memory entry = all[i];
-            (entry.assetId, entry.value, entry.marketStatus) = _read(payload, header, i);
-            if (i != 0 && entry.assetId <= previous) revert UnorderedAssets(entry.assetId);
-            previous = entry.assetId;
+        (uint256 place, uint256 entryBytes, uint16 attributes) =
+            (header.entriesAt, header.entryBytes, header.attributes);
+        unchecked {
+            for (uint256 i = 0; i < all.length; ++i) {
+                fill(all[i], _wordAt(payload, place), attributes);
+                place += entryBytes;
+            }
         }
     }
 
@@ -131,68 +161,83 @@ library TicksealPayload {
         pure
         returns (Entry memory entry)
     {
-        bool isFound = false;
-        uint256 previous = 0;
-        for (uint256 i = 0; i < header.count; ++i) {
-            (uint16 id, int128 value, uint8 marketStatus) = _read(payload, header, i);
-            if (i != 0 && id <= previous) revert UnorderedAssets(id);
-            previous = id;
-            if (id == assetId) {
-                (entry.assetId, entry.value, entry.marketStatus) = (id, value, marketStatus);
-                isFound = true;
-            }
-        }
-        if (!isFound) revert AssetMissing(assetId);
+        requireOrder(payload, header);
+        fill(entry, orderedWordOf(payload, header, assetId), header.attributes);
     }
 
     /// Checks that all asset IDs ascend, so that no payload can hold two prices of an asset. After this check, and not before it,
-    /// `valueOf` finds the only price of an asset.
+    /// `orderedWordOf` finds the only price of an asset.
     function requireOrder(bytes calldata payload, Header memory header) internal pure {
-        uint256 place = header.entriesAt;
-        uint256 end = place + header.count * header.entryBytes;
-        if (end != payload.length) revert WrongLength(payload.length);
+        _requireEnd(payload, header);
         uint256 entryBytes = header.entryBytes;
+        uint256 place = header.entriesAt;
         uint256 previous = _wordAt(payload, place) >> 240;
-        for (place += entryBytes; place < end; place += entryBytes) {
-            uint256 id = _wordAt(payload, place) >> 240;
-            if (id <= previous) revert UnorderedAssets(uint16(id));
-            previous = id;
+        // The end of the payload bounds the place, so no sum overflows.
+        unchecked {
+            for (place += entryBytes; place < payload.length; place += entryBytes) {
+                uint256 id = _wordAt(payload, place) >> 240;
+                if (id <= previous) revert UnorderedAssets(uint16(id));
+                previous = id;
+            }
         }
     }
 
-    /// The price of one asset in a payload whose order was checked: a binary search, for readers of many assets.
-    function valueOf(bytes calldata payload, Header memory header, uint16 assetId) internal pure returns (int128) {
-        uint256 low = 0;
-        uint256 high = header.count;
-        while (low < high) {
-            uint256 middle = (low + high) / 2;
-            uint256 entry = _wordAt(payload, header.entriesAt + middle * header.entryBytes);
-            uint256 id = entry >> 240;
-            if (id == assetId) return int128(uint128(entry >> 112));
-            if (id < assetId) low = middle + 1;
-            else high = middle;
+    /// The first 32 bytes of the entry of one asset in a payload whose order was checked: a binary search, for readers of many assets.
+    function orderedWordOf(bytes calldata payload, Header memory header, uint16 assetId)
+        internal
+        pure
+        returns (uint256 word)
+    {
+        (uint256 low, uint256 high) = (0, header.count);
+        (uint256 entriesAt, uint256 entryBytes) = (header.entriesAt, header.entryBytes);
+        // The number of entries of a payload bounds all values, so nothing overflows.
+        unchecked {
+            while (low < high) {
+                uint256 middle = (low + high) >> 1;
+                word = _wordAt(payload, entriesAt + middle * entryBytes);
+                uint256 id = word >> 240;
+                if (id == assetId) return word;
+                if (id < assetId) low = middle + 1;
+                else high = middle;
+            }
         }
         revert AssetMissing(assetId);
     }
 
-    /// Reads 32 bytes without a bound: callers keep the entry that begins at `place` inside the payload.
+    /// Checks that the entries end with the payload: a header that was made from another payload does not pass.
+    function _requireEnd(bytes calldata payload, Header memory header) private pure {
+        if (header.count == 0 || header.entriesAt + header.count * header.entryBytes != payload.length) {
+            revert WrongLength(payload.length);
+        }
+    }
+
+    /// Fills an entry from its first 32 bytes. The longest entry has 28; bits after its end are not read.
+    function fill(Entry memory entry, uint256 word, uint16 attributes) internal pure {
+        entry.assetId = uint16(word >> 240);
+        entry.value = int128(uint128(word >> 112));
+        entry.attributes = attributes;
+        entry.marketStatus = NO_SCHEDULE;
+        if (attributes == MASK_PRICE) return;
+        word <<= 144;
+        if (attributes & MASK_MARKET_STATUS != 0) {
+            entry.marketStatus = uint8(word >> 248);
+            word <<= 8;
+        }
+        if (attributes & MASK_AGE != 0) {
+            entry.ageMs = uint32(word >> 224);
+            word <<= 32;
+        }
+        if (attributes & MASK_PUBLISHERS != 0) {
+            entry.publishers = uint8(word >> 248);
+            word <<= 8;
+        }
+        if (attributes & MASK_SPREAD != 0) entry.spreadPpm = uint32(word >> 224);
+    }
+
+    /// Reads 32 bytes without a bound: callers use only bytes that lie inside the payload.
     function _wordAt(bytes calldata payload, uint256 place) private pure returns (uint256 content) {
         assembly ("memory-safe") {
             content := calldataload(add(payload.offset, place))
         }
-    }
-
-    /// `readHeader` has checked that `count` entries of `entryBytes` end with the payload; callers keep `index` below `count`.
-    function _read(bytes calldata payload, Header memory header, uint256 index)
-        private
-        pure
-        returns (uint16 assetId, int128 value, uint8 marketStatus)
-    {
-        uint256 start = header.entriesAt + index * header.entryBytes;
-        // Slicing checks the bound once more, for a header that was not made from this payload.
-        bytes32 word = bytes32(payload[start:start + PRICE_ENTRY_BYTES]);
-        assetId = uint16(uint256(word) >> 240);
-        value = int128(uint128(uint256(word) >> 112));
-        marketStatus = header.entryBytes == PRICE_ENTRY_BYTES ? NO_SCHEDULE : uint8(payload[start + PRICE_ENTRY_BYTES]);
     }
 }

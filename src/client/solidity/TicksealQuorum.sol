@@ -11,6 +11,7 @@ import {TicksealPayload} from "./TicksealPayload.sol";
 /// is of an unknown signer makes the call revert. So a submitter leaves a liar's payload out.
 contract TicksealQuorum is TicksealAnnounced {
     using TicksealPayload for bytes;
+    using TicksealPayload for TicksealPayload.Entry;
 
     /// Fewer payloads than `threshold`, or more than there can be operators.
     error WrongPayloadCount(uint256 count);
@@ -72,10 +73,21 @@ contract TicksealQuorum is TicksealAnnounced {
         uint32 maxFutureS;
     }
 
+    /// A payload of one operator.
+    struct Vote {
+        /// The place of the payload in the call data, and its length.
+        uint256 start;
+        uint256 length;
+        TicksealPayload.Header header;
+        uint16 operatorId;
+        /// The streaming ID of the asset whose price is read.
+        uint16 assetId;
+    }
+
     uint256 private constant NS_PER_S = 1e9;
     uint256 private constant PPM = 1e6;
     uint16 private constant TAXONOMY_ID_END = 0xFF00;
-    uint16 private constant OPERATORS_MAX = 256;
+    uint16 internal constant OPERATORS_MAX = 256;
 
     Rules public rules;
     mapping(address signer => Signer) public signers;
@@ -128,49 +140,41 @@ contract TicksealQuorum is TicksealAnnounced {
         view
         returns (uint64 timestampNs, int128[] memory prices)
     {
-        Rules memory agreed = rules;
         uint256 count = payloads.length;
-        if (count < agreed.threshold || count > OPERATORS_MAX) revert WrongPayloadCount(count);
-        TicksealPayload.Header[] memory headers = new TicksealPayload.Header[](count);
-        timestampNs = _verifyAll(payloads, headers, agreed);
+        Vote[] memory votes = new Vote[](count);
+        for (uint256 i = 0; i < count; ++i) {
+            _place(votes[i], payloads[i]);
+        }
+        timestampNs = _verifyAll(votes);
         prices = new int128[](assetIds.length);
-        int256[] memory values = new int256[](count);
         for (uint256 asset = 0; asset < prices.length; ++asset) {
-            if (assetIds[asset].length != count) revert WrongIdCount(asset);
-            _readPrices(payloads, headers, assetIds[asset], values);
-            prices[asset] = _agreed(values, asset, agreed.maxSpreadPpm);
+            uint16[] calldata ids = assetIds[asset];
+            if (ids.length != count) revert WrongIdCount(asset);
+            for (uint256 i = 0; i < count; ++i) {
+                votes[i].assetId = ids[i];
+            }
+            prices[asset] = _agreed(votes, asset).value;
         }
     }
 
-    /// Fills `values` with the prices of an asset, sorted.
-    function _readPrices(
-        bytes[] calldata payloads,
-        TicksealPayload.Header[] memory headers,
-        uint16[] calldata ids,
-        int256[] memory values
-    ) private pure {
-        for (uint256 i = 0; i < ids.length; ++i) {
-            bytes calldata payload = payloads[i];
-            _insert(values, i, payload.valueOf(headers[i], ids[i]));
-        }
-    }
-
-    /// Verifies each payload, and fills the headers. Returns the median time.
-    function _verifyAll(bytes[] calldata payloads, TicksealPayload.Header[] memory headers, Rules memory agreed)
-        private
-        view
-        returns (uint64)
-    {
-        uint256 count = payloads.length;
+    /// Verifies the payloads of votes, and fills their headers and operators. Returns the median time.
+    function _verifyAll(Vote[] memory votes) internal view returns (uint64) {
+        uint256 count = votes.length;
+        Rules memory agreed = rules;
+        if (count < agreed.threshold || count > OPERATORS_MAX) revert WrongPayloadCount(count);
         int256[] memory times = new int256[](count);
         address previous = address(0);
         uint256 operatorsSeen = 0;
         for (uint256 i = 0; i < count; ++i) {
-            (TicksealPayload.Header memory header, address signer) = _verifyOne(payloads[i], agreed);
+            Vote memory vote = votes[i];
+            TicksealPayload.Header memory header = vote.header;
+            address signer = _verifyOne(_payloadOf(vote), header, agreed);
             if (signer <= previous) revert UnorderedSigners(signer);
             previous = signer;
-            operatorsSeen = _countOperator(signer, header.taxonomyId, operatorsSeen);
-            headers[i] = header;
+            vote.operatorId = _operatorOf(signer, header.taxonomyId);
+            uint256 bit = uint256(1) << (vote.operatorId - 1);
+            if (operatorsSeen & bit != 0) revert SameOperator(vote.operatorId);
+            operatorsSeen |= bit;
             _insert(times, i, int256(uint256(header.timestampNs)));
         }
         uint64 oldestNs = uint64(uint256(times[0]));
@@ -179,51 +183,93 @@ contract TicksealQuorum is TicksealAnnounced {
         return uint64(uint256(times[(count - 1) / 2]));
     }
 
-    /// Checks a payload's form, age and signature.
-    function _verifyOne(bytes calldata payload, Rules memory agreed)
+    /// Sets the place of a vote's payload.
+    function _place(Vote memory vote, bytes calldata payload) internal pure {
+        uint256 start;
+        assembly ("memory-safe") {
+            start := payload.offset
+        }
+        (vote.start, vote.length) = (start, payload.length);
+    }
+
+    function _payloadOf(Vote memory vote) private pure returns (bytes calldata payload) {
+        assembly ("memory-safe") {
+            payload.offset := mload(vote)
+            payload.length := mload(add(vote, 32))
+        }
+    }
+
+    /// Checks a payload's form, age and signature, and fills its header. Returns the signer.
+    function _verifyOne(bytes calldata payload, TicksealPayload.Header memory header, Rules memory agreed)
         private
         view
-        returns (TicksealPayload.Header memory header, address signer)
+        returns (address)
     {
-        header = payload.readHeader();
+        payload.readInto(header);
         uint256 timestampS = header.timestampNs / NS_PER_S;
         if (timestampS + agreed.maxAgeS < block.timestamp) revert TooOld(header.timestampNs);
         if (timestampS > block.timestamp + agreed.maxFutureS) revert InTheFuture(header.timestampNs);
         payload.requireOrder(header);
-        signer = payload.recover();
+        return payload.recover();
     }
 
-    /// Checks that a signer is known, has not expired, uses its operator's taxonomy, and that its operator is new.
-    function _countOperator(address signer, uint16 taxonomyId, uint256 operatorsSeen) private view returns (uint256) {
+    /// Returns the operator of a signer that is known, has not expired, and uses its operator's taxonomy.
+    function _operatorOf(address signer, uint16 taxonomyId) private view returns (uint16) {
         Signer memory known = signers[signer];
         if (known.operatorId == 0) revert UnknownSigner(signer);
         if (block.timestamp < known.fromS) revert FutureSigner(signer, known.fromS);
         if (block.timestamp >= known.untilS) revert ExpiredSigner(signer, known.untilS);
         if (taxonomyId != known.taxonomyId) revert WrongTaxonomy(taxonomyId);
-        uint256 bit = uint256(1) << (known.operatorId - 1);
-        if (operatorsSeen & bit != 0) revert SameOperator(known.operatorId);
-        return operatorsSeen | bit;
+        return known.operatorId;
     }
 
-    /// Returns the median of sorted prices after their spread was checked. Between two it is their middle, rounded toward zero.
-    function _agreed(int256[] memory sorted, uint256 asset, uint256 maxSpreadPpm) private pure returns (int128) {
-        uint256 count = sorted.length;
-        int256 lowest = sorted[0];
-        int256 highest = sorted[count - 1];
+    /// Returns the median of the prices of verified votes after their spread was checked. Between two it is their middle, rounded toward
+    /// zero. The other values are the worst of all votes: a market is closed if one says so, the spread is the greatest of the votes' own
+    /// and the distance of the votes from each other together, and an attribute counts only if all votes have it.
+    function _agreed(Vote[] memory votes, uint256 asset) internal view returns (TicksealPayload.Entry memory worst) {
+        uint256 count = votes.length;
+        int256[] memory sorted = new int256[](count);
+        TicksealPayload.Entry memory entry;
+        worst.marketStatus = TicksealPayload.NO_SCHEDULE;
+        worst.publishers = type(uint8).max;
+        worst.attributes = type(uint16).max;
+        for (uint256 i = 0; i < count; ++i) {
+            Vote memory vote = votes[i];
+            uint256 word = _payloadOf(vote).orderedWordOf(vote.header, vote.assetId);
+            _insert(sorted, i, int128(uint128(word >> 112)));
+            uint16 attributes = vote.header.attributes;
+            worst.attributes &= attributes;
+            if (attributes == TicksealPayload.MASK_PRICE) continue;
+            entry.fill(word, attributes);
+            if (entry.marketStatus < worst.marketStatus) worst.marketStatus = entry.marketStatus;
+            if (entry.publishers < worst.publishers) worst.publishers = entry.publishers;
+            if (entry.ageMs > worst.ageMs) worst.ageMs = entry.ageMs;
+            if (entry.spreadPpm > worst.spreadPpm) worst.spreadPpm = entry.spreadPpm;
+        }
+        if (worst.attributes & TicksealPayload.MASK_PUBLISHERS == 0) worst.publishers = 0;
+        int256 upper = sorted[count / 2];
+        worst.value = int128(count % 2 == 1 ? upper : (sorted[count / 2 - 1] + upper) / 2);
+        uint256 apartPpm = _spreadOf(sorted[0], sorted[count - 1], asset) + worst.spreadPpm;
+        worst.spreadPpm = apartPpm > type(uint32).max ? type(uint32).max : uint32(apartPpm);
+    }
+
+    /// Checks the difference of two prices against the rules. Returns it in millionths of the one closer to zero, rounded up.
+    function _spreadOf(int256 lowest, int256 highest, uint256 asset) private view returns (uint256) {
         uint256 closest = _absolute(lowest) < _absolute(highest) ? _absolute(lowest) : _absolute(highest);
         // Prices have 128 bits, so no product overflows. Prices with different signs are 200 % apart or more.
-        if (uint256(highest - lowest) * PPM > maxSpreadPpm * closest) {
-            revert PricesApart(asset, int128(lowest), int128(highest));
-        }
-        int256 upper = sorted[count / 2];
-        return int128(count % 2 == 1 ? upper : (sorted[count / 2 - 1] + upper) / 2);
+        uint256 difference = uint256(highest - lowest) * PPM;
+        if (difference > rules.maxSpreadPpm * closest) revert PricesApart(asset, int128(lowest), int128(highest));
+        return closest == 0 ? 0 : (difference + closest - 1) / closest;
     }
 
     /// Inserts a value into the first `count` values, which are sorted.
     function _insert(int256[] memory values, uint256 count, int256 value) private pure {
         uint256 place = count;
-        for (; place > 0 && values[place - 1] > value; --place) {
-            values[place] = values[place - 1];
+        // The place is at least 1 where 1 is subtracted.
+        unchecked {
+            for (; place > 0 && values[place - 1] > value; --place) {
+                values[place] = values[place - 1];
+            }
         }
         values[place] = value;
     }

@@ -10,6 +10,8 @@ const MAX_AGE_S = 60;
 const MAX_FUTURE_S = 30;
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const NO_SCHEDULE = 255n;
+/** The number of fields of an entry. */
+const ENTRY_WORDS = 7;
 const ASSETS = Array.from({ length: 100 }, (_, i) => ({
   id: 10 * i + 1,
   symbol: `ASSET${i}`,
@@ -49,9 +51,9 @@ function decoded(outcome: Outcome) {
   if (!outcome.ok) throw new Error(`it reverts with ${outcome.error}`);
   const [timestampNs, , count, ...fields] = outcome.words;
   const entries = Array.from({ length: Number(count) }, (_, i) => ({
-    id: Number(fields[3 * i]),
-    value: BigInt.asIntN(256, fields[3 * i + 1]!),
-    status: fields[3 * i + 2]!,
+    id: Number(fields[ENTRY_WORDS * i]),
+    value: BigInt.asIntN(256, fields[ENTRY_WORDS * i + 1]!),
+    status: fields[ENTRY_WORDS * i + 2]!,
   }));
   return { timestampNs: timestampNs!, entries };
 }
@@ -184,7 +186,7 @@ test('what is refused, and with which error', async (t) => {
     versioned(`ff020002${'00'.repeat(29)}`),
     'a mask without the price',
   );
-  await refused('UnknownAttributes(uint16)', versioned(`ff020007${'00'.repeat(29)}`), 'an unknown attribute');
+  await refused('UnknownAttributes(uint16)', versioned(`ff020021${'00'.repeat(29)}`), 'an unknown attribute');
   await refused('WrongLength(uint256)', versioned('ff0200030001000000'), 'a cut header');
 
   contract.timeS = GOLDEN_TIME_S + BigInt(MAX_AGE_S);
@@ -204,7 +206,7 @@ test('one asset of a payload', async (t) => {
     contract.call('priceOf(bytes,uint16)', word(64) + word(id) + bytesTail(GOLDEN));
   t.match(await priceOf(1), {
     ok: true,
-    words: [1_765_215_119_172_715_000n, 1n, 100n * 10n ** 18n, NO_SCHEDULE],
+    words: [1_765_215_119_172_715_000n, 1n, 100n * 10n ** 18n, NO_SCHEDULE, 1n, 0n, 0n, 0n],
   });
   for (const id of [0, 2, 65_535])
     t.same(await priceOf(id), { ok: false, error: selector('AssetMissing(uint16)') }, `${id}`);
@@ -242,7 +244,16 @@ test('asset IDs that do not ascend are refused, also where one asset is asked fo
   ] as const)
     t.match(await priceOf(ascending, id), {
       ok: true,
-      words: [GOLDEN_TIME_S * 1_000_000_000n, BigInt(id), BigInt.asUintN(256, value)],
+      words: [
+        GOLDEN_TIME_S * 1_000_000_000n,
+        BigInt(id),
+        BigInt.asUintN(256, value),
+        NO_SCHEDULE,
+        1n,
+        0n,
+        0n,
+        0n,
+      ],
     });
   for (const ids of [
     [1, 1],
