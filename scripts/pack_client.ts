@@ -1,16 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-// Makes an npm package that contains only the client: `npm run pack:client`. The package contains the modules that its
+// Makes an npm package that contains only the client: `npm run pack:client`. The package contains the contracts, and the modules that its
 // entries in src/client use, compiled for browsers. The package depends on the packages that these modules import.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The entries for browsers, including the worker that verifies payloads. */
 const BROWSER_ENTRIES = ['index', 'verify/verify_worker', 'tlog_index', 'signers_index'];
 const NODE_ENTRIES = ['node_index'];
+/** The contracts, which compilers of Solidity import from the package. */
+const CONTRACTS = join(ROOT, 'src/client/solidity');
 const NAME = 'tickseal-client';
 
 /** The arguments. A release passes the repository's address, because npm compares this address with the package's provenance. */
@@ -58,14 +60,17 @@ function packClient(dir: string): string {
         types: './client/tlog_index.d.ts',
         default: './client/tlog_index.js',
       },
+      './contracts/*': './contracts/*',
     },
     engines: root.engines,
-    files: ['**/*.js', '**/*.d.ts'],
+    files: ['**/*.js', '**/*.d.ts', 'contracts/*.sol'],
     dependencies: Object.fromEntries(dependencies.map((name) => [name, versionOf(name, root.dependencies)])),
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
   writeFileSync(join(folder, 'README.md'), readme());
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
+  for (const name of readdirSync(CONTRACTS).filter((file) => file.endsWith('.sol')))
+    cpSync(join(CONTRACTS, name), join(folder, 'contracts', name));
   const printed = execFileSync(
     'npm',
     ['pack', '--json', '--ignore-scripts', '--pack-destination', dir, folder],

@@ -46,8 +46,9 @@ const GOOD_PACKAGE: PackageFacts = {
     'client/index.js',
     'client/verify/checks.d.ts',
     'wire/paths.js',
+    'contracts/TicksealFeed.sol',
   ],
-  exported: ['client/index.js'],
+  exported: ['client/index.js', 'contracts/*'],
 };
 
 test('a release goes out when tag, versions, notes and package agree', async (t) => {
@@ -75,11 +76,15 @@ test('each disagreement is named', async (t) => {
   t.same(packageFaults({ ...GOOD_PACKAGE, exported: ['client/node_index.js'] }), [
     "the client's package lacks client/node_index.js",
   ]);
+  t.same(packageFaults({ ...GOOD_PACKAGE, exported: ['solidity/*'] }), [
+    "the client's package lacks solidity/*",
+  ]);
   for (const file of [
     'client/examples/watch_price.js',
     'client/page/main.js',
     'client/index.ts',
     '.env',
+    'contracts/README.md',
     'server/server.js',
   ])
     t.same(packageFaults({ ...GOOD_PACKAGE, files: [...GOOD_PACKAGE.files, file] }), [

@@ -17,11 +17,11 @@ export interface PackageFacts {
 
 const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?)$/;
 /**
- * The pattern of allowed files: the compiled client, the code that the client shares with the service, the client's README and its
- * licence.
+ * The pattern of allowed files: the compiled client, the code that the client shares with the service, the contracts, the client's README
+ * and its licence.
  */
 const ALLOWED_FILE =
-  /^(?:package\.json|README\.md|LICENSE|(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts))$/;
+  /^(?:package\.json|README\.md|LICENSE|(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts)|contracts\/\w+\.sol)$/;
 const FORBIDDEN_FILE = /^client\/(?:page|examples|solidity)\//;
 const REQUIRED_FILES = ['package.json', 'README.md', 'LICENSE'];
 
@@ -63,10 +63,16 @@ export function releaseFaults({ tag, versions, changelog }: ReleaseFacts): strin
 export function packageFaults({ files, exported }: PackageFacts): string[] {
   return [
     ...[...REQUIRED_FILES, ...exported]
-      .filter((file) => !files.includes(file))
+      .filter((file) => !files.some((found) => isExported(found, file)))
       .map((file) => `the client's package lacks ${file}`),
     ...files
       .filter((file) => !ALLOWED_FILE.test(file) || FORBIDDEN_FILE.test(file))
       .map((file) => `the client's package holds ${file}`),
   ];
+}
+
+/** @param path a path that the package exports. A star stands for any name */
+function isExported(file: string, path: string): boolean {
+  const [start = '', end] = path.split('*');
+  return end === undefined ? file === path : file.startsWith(start) && file.endsWith(end);
 }
