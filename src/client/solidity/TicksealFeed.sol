@@ -45,7 +45,9 @@ contract TicksealFeed {
     /// Stores a newer price of this asset, or reverts with the reason. Anybody may call it. An update of many assets at once
     /// is cheaper through the reader.
     function update(bytes calldata payload) external {
-        reader.updateOne(payload, assetId);
+        uint16[] memory assetIds = new uint16[](1);
+        assetIds[0] = assetId;
+        reader.updateSome(payload, assetIds);
     }
 
     function latestRoundData()

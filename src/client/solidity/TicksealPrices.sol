@@ -77,18 +77,14 @@ abstract contract TicksealPrices {
     /// tells why.
     /// @return stored the number of prices
     function update(bytes calldata payload) external returns (uint256 stored) {
-        Refusal why;
-        uint16 first;
-        (stored, first, why) = _updateAll(payload);
-        if (stored == 0) revert Refused(first, why);
+        (uint64 timestampNs, TicksealPayload.Entry[] memory entries) = _readAll(payload);
+        return _storeOrRevert(timestampNs, entries);
     }
 
-    /// Stores the price of one asset of an update, or reverts with the reason.
-    function updateOne(bytes calldata payload, uint16 assetId) external {
-        (uint64 timestampNs, TicksealPayload.Entry memory entry) = _readOne(payload, assetId);
-        _requirePast(timestampNs);
-        Refusal why = _store(timestampNs, entry);
-        if (why != Refusal.None) revert Refused(assetId, why);
+    /// As `update`, for some assets of the update. Assets that the update lacks make it revert.
+    function updateSome(bytes calldata payload, uint16[] calldata assetIds) external returns (uint256 stored) {
+        (uint64 timestampNs, TicksealPayload.Entry[] memory entries) = _readSome(payload, assetIds);
+        return _storeOrRevert(timestampNs, entries);
     }
 
     /// Returns the newest price of an asset; its round is zero when there is none.
@@ -117,17 +113,19 @@ abstract contract TicksealPrices {
         virtual
         returns (uint64 timestampNs, TicksealPayload.Entry[] memory entries);
 
-    /// Verifies an update and returns its time and the price of one asset.
-    function _readOne(bytes calldata payload, uint16 assetId)
+    /// Verifies an update and returns its time and the prices of some assets.
+    function _readSome(bytes calldata payload, uint16[] calldata assetIds)
         internal
         view
         virtual
-        returns (uint64 timestampNs, TicksealPayload.Entry memory entry);
+        returns (uint64 timestampNs, TicksealPayload.Entry[] memory entries);
 
-    /// As `update`, without the revert. Returns the first refused asset before any stored one, and the reason.
-    function _updateAll(bytes calldata payload) internal returns (uint256 stored, uint16 first, Refusal why) {
-        (uint64 timestampNs, TicksealPayload.Entry[] memory entries) = _readAll(payload);
-        _requirePast(timestampNs);
+    /// Stores what is newer and within the terms. Returns the first refused asset before any stored one, and the reason.
+    function _storeAll(uint64 timestampNs, TicksealPayload.Entry[] memory entries)
+        internal
+        returns (uint256 stored, uint16 first, Refusal why)
+    {
+        if (timestampNs / NANOSECONDS > block.timestamp) revert AheadOfBlock(timestampNs);
         for (uint256 i = 0; i < entries.length; ++i) {
             Refusal found = _store(timestampNs, entries[i]);
             if (found == Refusal.None) ++stored;
@@ -159,7 +157,10 @@ abstract contract TicksealPrices {
         emit PriceUpdated(assetId, entry.value, timestampNs);
     }
 
-    function _requirePast(uint64 timestampNs) private view {
-        if (timestampNs / NANOSECONDS > block.timestamp) revert AheadOfBlock(timestampNs);
+    function _storeOrRevert(uint64 timestampNs, TicksealPayload.Entry[] memory entries) private returns (uint256 stored) {
+        uint16 first;
+        Refusal why;
+        (stored, first, why) = _storeAll(timestampNs, entries);
+        if (stored == 0) revert Refused(first, why);
     }
 }

@@ -86,7 +86,8 @@ abstract contract TicksealPyth is TicksealPrices {
     /// Stores what is newer and within the terms. Unlike `update`, it does not revert when there is nothing to store.
     function updatePriceFeeds(bytes[] calldata updateData) public {
         for (uint256 i = 0; i < updateData.length; ++i) {
-            _updateAll(updateData[i]);
+            (uint64 timestampNs, TicksealPayload.Entry[] memory entries) = _readAll(updateData[i]);
+            _storeAll(timestampNs, entries);
         }
     }
 

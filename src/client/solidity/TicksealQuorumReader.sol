@@ -60,15 +60,19 @@ contract TicksealQuorumReader is TicksealQuorum, TicksealPyth, TicksealQuotes {
         }
     }
 
-    /// The update need not name the asset.
-    function _readOne(bytes calldata payload, uint16 assetId)
+    /// The update need not name the assets.
+    function _readSome(bytes calldata payload, uint16[] calldata assetIds)
         internal
         view
         override
-        returns (uint64, TicksealPayload.Entry memory)
+        returns (uint64 timestampNs, TicksealPayload.Entry[] memory entries)
     {
         (, Vote[] memory votes) = _split(payload);
-        return (_verifyAll(votes), _entryOf(votes, assetId));
+        timestampNs = _verifyAll(votes);
+        entries = new TicksealPayload.Entry[](assetIds.length);
+        for (uint256 i = 0; i < assetIds.length; ++i) {
+            entries[i] = _entryOf(votes, assetIds[i]);
+        }
     }
 
     function _entryOf(Vote[] memory votes, uint16 assetId) private view returns (TicksealPayload.Entry memory entry) {

@@ -11,6 +11,7 @@ import {TicksealVerifier} from "./TicksealVerifier.sol";
 /// An update is a payload, unchanged. An asset is a streaming ID.
 contract TicksealReader is TicksealVerifier, TicksealPyth, TicksealQuotes {
     using TicksealPayload for bytes;
+    using TicksealPayload for TicksealPayload.Entry;
 
     constructor(
         uint16 taxonomyId_,
@@ -30,13 +31,18 @@ contract TicksealReader is TicksealVerifier, TicksealPyth, TicksealQuotes {
         return (header.timestampNs, payload.entries(header));
     }
 
-    function _readOne(bytes calldata payload, uint16 assetId)
+    function _readSome(bytes calldata payload, uint16[] calldata assetIds)
         internal
         view
         override
-        returns (uint64, TicksealPayload.Entry memory)
+        returns (uint64, TicksealPayload.Entry[] memory entries)
     {
         TicksealPayload.Header memory header = _verify(payload);
-        return (header.timestampNs, payload.entryOf(header, assetId));
+        payload.requireOrder(header);
+        entries = new TicksealPayload.Entry[](assetIds.length);
+        for (uint256 i = 0; i < entries.length; ++i) {
+            entries[i].fill(payload.orderedWordOf(header, assetIds[i]), header.attributes);
+        }
+        return (header.timestampNs, entries);
     }
 }

@@ -180,6 +180,10 @@ test('an update of many assets stores what is newer, and reverts when nothing is
     { id: 2, value: E18 },
   ];
   t.same(await reader.read('update', updateAt(3n * NS_PER_S, closed, { mask: PRICE | STATUS })), 1n);
-  const missing = await reader.call('updateOne', [updateAt(4n * NS_PER_S, one(E18)), 2]);
+  const missing = await reader.call('updateSome', [updateAt(4n * NS_PER_S, one(E18)), [2]]);
   t.match(missing, { error: 'AssetMissing', args: [2] });
+  const three = [...one(E18), { id: 2, value: E18 }, { id: 3, value: E18 }];
+  t.same(await reader.read('updateSome', updateAt(5n * NS_PER_S, three), [3, 1]), 2n);
+  t.match(await reader.read('latestOf', 2), { timestampNs: (START_S + 3n) * NS_PER_S });
+  t.match(await reader.read('latestOf', 3), { timestampNs: (START_S + 5n) * NS_PER_S, round: 1 });
 });
