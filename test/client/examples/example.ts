@@ -15,6 +15,8 @@ export interface Example {
   printed(pattern: RegExp): Promise<void>;
   /** Resolves with the exit code of the example. */
   readonly ended: Promise<number | null>;
+  /** Ends the example at once, in the middle of its work. */
+  kill(): void;
 }
 
 /** Starts an example. The example is killed when the test ends. */
@@ -51,6 +53,7 @@ export function startExample(
       await eventually(() => (pattern.test(output) ? true : undefined));
     },
     ended,
+    kill: () => void child.kill('SIGKILL'),
   };
 }
 
