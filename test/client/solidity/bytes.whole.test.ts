@@ -1,0 +1,189 @@
+import { test } from 'tap';
+import { build } from './build.js';
+import { Chain, type Deployed, type Hex } from './chain.js';
+import { NATIVE_ECRECOVER } from './native_ecrecover.js';
+import { ALL, bodyOf, E18, hexOf, keyOf, NS_PER_S, PRICE, quorumUpdate, STATUS, sign } from './payloads.js';
+import { KEY, NO_TERMS, readerCode, START_S, TAXONOMY_ID } from './reader.js';
+
+// Every byte of every input of a reader: flipped, cut, doubled, moved. Nothing changed may store a price.
+
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const ASSETS = [
+  { id: 1, value: E18, status: 1, ageMs: 10, publishers: 3, spreadPpm: 40 },
+  { id: 2, value: -E18, status: 2, ageMs: 10, publishers: 3, spreadPpm: 40 },
+];
+const NOW = { taxonomyId: TAXONOMY_ID, timestampNs: START_S * NS_PER_S, assets: ASSETS };
+
+async function chainAt(timeS = START_S): Promise<Chain> {
+  const chain = await Chain.create([NATIVE_ECRECOVER]);
+  chain.timeS = timeS;
+  return chain;
+}
+
+function readerOn(chain: Chain, ages = [60n, 30n], taxonomyId = TAXONOMY_ID): Promise<Deployed> {
+  return chain.deploy(readerCode, [taxonomyId, ...ages, [KEY.address], NO_TERMS]);
+}
+
+/** Returns changes of an input: each byte flipped in two ways, every length, bytes doubled, and neighbours exchanged. */
+function* changesOf(input: Uint8Array): Generator<Buffer> {
+  const copy = () => Buffer.from(input);
+  for (let at = 0; at < input.length; at++) {
+    for (const bit of [0x01, 0x80]) {
+      const flipped = copy();
+      flipped[at]! ^= bit;
+      yield flipped;
+    }
+    yield copy().subarray(0, at);
+    yield copy().subarray(at + 1);
+    yield Buffer.concat([copy().subarray(0, at + 1), copy().subarray(at)]);
+    if (at > 0 && input[at] !== input[at - 1]) {
+      const moved = copy();
+      [moved[at - 1], moved[at]] = [input[at]!, input[at - 1]!];
+      yield moved;
+    }
+  }
+  yield Buffer.concat([input, input]);
+  yield Buffer.concat([input, Buffer.alloc(18)]);
+}
+
+async function accepted(
+  contract: Deployed,
+  inputs: Iterable<Buffer>,
+): Promise<{ tried: number; stored: number }> {
+  let [tried, stored] = [0, 0];
+  for (const input of inputs) {
+    tried += 1;
+    if ((await contract.call('update', [hexOf(input)])).ok) stored += 1;
+  }
+  return { tried, stored };
+}
+
+for (const mask of [undefined, PRICE, PRICE | STATUS, ALL])
+  test(`no changed byte of a payload is stored, mask ${mask ?? 'of the simplified layout'}`, async (t) => {
+    const reader = await readerOn(await chainAt());
+    const payload = sign(bodyOf({ ...NOW, ...(mask !== undefined && { mask }) }), KEY);
+    const { tried, stored } = await accepted(reader, changesOf(payload));
+    t.comment(`${tried} changes`);
+    t.equal(stored, 0);
+    t.match(await reader.call('update', [hexOf(payload)]), { ok: true });
+  });
+
+test('no changed byte of an update of a quorum is stored', async (t) => {
+  const chain = await chainAt();
+  const rules = { threshold: 2, maxSpreadPpm: 10_000, maxAgeS: 60, maxFutureS: 5 };
+  const reader = await chain.deploy(build('TicksealQuorumReader.sol'), [rules, NO_TERMS]);
+  const keys = [keyOf(1), keyOf(2)].sort((a, b) => (a.address < b.address ? -1 : 1));
+  for (const [i, { address }] of keys.entries()) {
+    await reader.call('setSigner', [address, i + 1, TAXONOMY_ID, 2n ** 64n - 1n]);
+    await reader.call('setStreamingId', [900, i + 1, 1]);
+  }
+  const payloads = keys.map((key) => sign(bodyOf(NOW), key));
+  const update = Buffer.from(quorumUpdate([900], payloads).slice(2), 'hex');
+  const { tried, stored } = await accepted(reader, changesOf(update));
+  t.comment(`${tried} changes`);
+  t.equal(stored, 0);
+  for (const [what, signers] of [
+    ['reordered', [1, 0]],
+    ['the first twice', [0, 0]],
+    ['three, one twice', [0, 1, 1]],
+  ] as const)
+    t.match(
+      await reader.call('update', [
+        quorumUpdate(
+          [900],
+          signers.map((i) => payloads[i]!),
+        ),
+      ]),
+      {
+        ok: false,
+        error: 'UnorderedSigners',
+      },
+      what,
+    );
+  t.match(await reader.call('update', [hexOf(update)]), { ok: true });
+});
+
+test('the forms of a signature', async (t) => {
+  const reader = await readerOn(await chainAt());
+  const payload = sign(bodyOf(NOW), KEY);
+  const changed = (change: (copy: Buffer) => void): Hex => {
+    const copy = Buffer.from(payload);
+    change(copy);
+    return hexOf(copy);
+  };
+  const invalid = { ok: false, error: 'InvalidSignature' };
+  const highS = CURVE_ORDER - BigInt(`0x${payload.toString('hex', 32, 64)}`);
+  const setS = (copy: Buffer, s: bigint) => copy.write(s.toString(16).padStart(64, '0'), 32, 'hex');
+  for (const v of [0, 1])
+    t.match(
+      await reader.call('update', [changed((copy) => setS(copy, highS) && copy.writeUInt8(v, 64))]),
+      invalid,
+    );
+  for (const v of [2, 26, 27, 28, 29, 255])
+    t.match(await reader.call('update', [changed((copy) => copy.writeUInt8(v, 64))]), invalid, `v ${v}`);
+  for (const s of [0n, CURVE_ORDER, CURVE_ORDER - 1n, 2n ** 256n - 1n])
+    t.match(await reader.call('update', [changed((copy) => setS(copy, s))]), invalid, `s ${s}`);
+  for (const r of [0n, CURVE_ORDER, 2n ** 256n - 1n])
+    t.match(
+      await reader.call('update', [
+        changed((copy) => copy.write(r.toString(16).padStart(64, '0'), 0, 'hex')),
+      ]),
+      invalid,
+      `r ${r}`,
+    );
+  const other = changed((copy) => copy.writeUInt8(1 - copy[64]!, 64));
+  t.match(await reader.call('update', [other]), { ok: false, error: /^(?:UnknownSigner|InvalidSignature)$/ });
+});
+
+test('times at the ends of their range, and a second around each bound', async (t) => {
+  const forever = 2n ** 64n - 1n;
+  const chain = await chainAt(0n);
+  const reader = await readerOn(chain, [forever, forever]);
+  const at = (timestampNs: bigint) => hexOf(sign(bodyOf({ ...NOW, timestampNs }), KEY));
+  t.match(await reader.call('update', [at(0n)]), { error: 'Refused', args: [1, 1] }, 'no time is older');
+  t.match(await reader.call('update', [at(1n)]), { ok: true });
+  for (const ns of [2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n]) {
+    chain.timeS = ns / NS_PER_S - 1n;
+    t.match(await reader.call('update', [at(ns)]), { error: 'AheadOfBlock' }, `${ns}`);
+    chain.timeS += 1n;
+    t.match(await reader.call('update', [at(ns)]), { ok: true }, `${ns}`);
+    t.match(await reader.read('latestOf', 1), { timestampNs: ns });
+    t.match(await reader.call('update', [at(ns)]), { error: 'Refused' });
+  }
+  const other = await chainAt();
+  const bounded = await readerOn(other);
+  for (const [offsetS, error] of [
+    [-61n, 'TooOld'],
+    [-60n, undefined],
+    [-59n, undefined],
+    [0n, undefined],
+    [1n, 'AheadOfBlock'],
+    [30n, 'AheadOfBlock'],
+    [31n, 'InTheFuture'],
+  ] as const) {
+    const result = await bounded.call('update', [at((START_S + offsetS) * NS_PER_S)]);
+    t.match(result, error === undefined ? { ok: true } : { ok: false, error }, `${offsetS} s`);
+  }
+});
+
+test('the native ecrecover answers as the one of the EVM', async (t) => {
+  const chains = [await Chain.create(), await chainAt()];
+  const payload = sign(bodyOf(NOW), KEY);
+  const word = (value: bigint) => value.toString(16).padStart(64, '0');
+  const [r, s] = [payload.toString('hex', 0, 32), payload.toString('hex', 32, 64)];
+  for (const v of [0n, 26n, 27n, 28n, 29n, 2n ** 255n + 27n])
+    for (const [one, other] of [
+      [r, s],
+      [word(0n), s],
+      [r, word(0n)],
+      [word(CURVE_ORDER), s],
+      [r, word(CURVE_ORDER - BigInt(`0x${s}`))],
+      [word(5n), s],
+    ] as const) {
+      const input = Buffer.from(word(123n) + word(v) + one + other, 'hex');
+      const answers = [];
+      for (const chain of chains)
+        answers.push((await chain.execute(input, `0x${'01'.padStart(40, '0')}`)).returned);
+      t.same(Buffer.from(answers[1]!), Buffer.from(answers[0]!), `v ${v}`);
+    }
+});
