@@ -62,8 +62,12 @@ export class Chain {
     this.#evm = evm;
   }
 
-  static async create(customPrecompiles: Precompile[] = []): Promise<Chain> {
-    return new Chain(await createEVM({ customPrecompiles }));
+  /** @param allowUnlimitedContractSize true for contracts of tests, which no chain deploys */
+  static async create(
+    customPrecompiles: Precompile[] = [],
+    allowUnlimitedContractSize = false,
+  ): Promise<Chain> {
+    return new Chain(await createEVM({ customPrecompiles, allowUnlimitedContractSize }));
   }
 
   /** Runs a call, or the creation of a contract if `to` is missing. Errors of the contract are in the result. */
@@ -94,6 +98,11 @@ export class Chain {
     const executed = await this.execute(hexToBytes(data), undefined, from);
     if (!executed.ok) throw new Error(`the constructor reverts with ${errorOf(built.abi, executed).error}`);
     return new Deployed(this, built.abi, executed.created!);
+  }
+
+  /** Sets the code of an address. */
+  putCode(address: string, code: Uint8Array): Promise<void> {
+    return this.#evm.stateManager.putCode(createAddressFromString(address), code);
   }
 
   /** Keeps the state, for {@link revert}. */
@@ -147,9 +156,9 @@ export class Deployed {
     return encodeFunctionData({ abi: this.abi, functionName, args });
   }
 
-  /** Returns the contract with another interface. */
-  as({ abi }: Built): Deployed {
-    return new Deployed(this.chain, abi, this.address);
+  /** Returns the contract with another interface, or another contract of the same chain. */
+  as({ abi }: Built, address = this.address): Deployed {
+    return new Deployed(this.chain, abi, address);
   }
 }
 
