@@ -44,10 +44,11 @@ contract TicksealFeed {
 
     /// Stores a newer price of this asset, or reverts with the reason. Anybody may call it. An update of many assets at once
     /// is cheaper through the reader.
-    function update(bytes calldata payload) external {
+    /// @return stored 1, the number of prices
+    function update(bytes calldata payload) external returns (uint256 stored) {
         uint16[] memory assetIds = new uint16[](1);
         assetIds[0] = assetId;
-        reader.updateSome(payload, assetIds);
+        return reader.updateSome(payload, assetIds);
     }
 
     function latestRoundData()

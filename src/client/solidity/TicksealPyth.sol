@@ -11,8 +11,9 @@ import {TicksealSlot} from "./TicksealSlot.sol";
 /// - A price ID names the asset and the decimals: its last two bytes are the asset, the byte before them the decimals (0 to 18), and all
 ///   others are zero. `0x…080001` is asset 1 with the exponent −8. The exponent of an ID never changes.
 /// - The price is rounded toward zero. One that an int64 cannot hold reverts with `PriceOutOfRange`: take fewer decimals.
-/// - `conf` is the whole spread of the inputs, rounded up: every input lies within `price ± conf`. It is 0 where payloads carry no
-///   spread, which means unknown: ask for the spread in the terms when your users check `conf`.
+/// - `conf` is the whole spread of the inputs, rounded up: every input lies within `price ± conf`, but for the part of a millionth that
+///   the service truncates. It is 0 where payloads carry no spread, which means unknown: ask for the spread in the terms when your
+///   users check `conf`.
 /// - `publishTime` is the signed time in seconds, rounded down.
 /// - Nobody signs an average over time: `emaPrice` is zero, and functions for EMA and TWAP prices revert.
 abstract contract TicksealPyth is TicksealPrices {

@@ -47,6 +47,10 @@ function decoded(outcome: Outcome) {
     id: Number(fields[ENTRY_WORDS * i]),
     value: BigInt.asIntN(256, fields[ENTRY_WORDS * i + 1]!),
     status: fields[ENTRY_WORDS * i + 2]!,
+    attributes: fields[ENTRY_WORDS * i + 3]!,
+    ageMs: fields[ENTRY_WORDS * i + 4]!,
+    publishers: fields[ENTRY_WORDS * i + 5]!,
+    spreadPpm: fields[ENTRY_WORDS * i + 6]!,
   }));
   return { timestampNs: timestampNs!, entries };
 }
@@ -81,6 +85,7 @@ async function recordPayloads(t: Test, attributes: string): Promise<{ signer: st
 for (const [layout, attributes] of [
   ['simplified', ''],
   ['versioned', '&addtl_attrs=ms'],
+  ['versioned with the quality', '&addtl_attrs=ms,age,n,spread'],
 ] as const) {
   test(`payloads of the ${layout} layout from a running service`, async (t) => {
     const { signer, payloads } = await recordPayloads(t, attributes);
@@ -96,9 +101,20 @@ for (const [layout, attributes] of [
       );
       t.ok(
         entries.every(({ status }, i) =>
-          layout === 'versioned' && i % 3 === 0 ? status < 4n : status === NO_SCHEDULE,
+          layout !== 'simplified' && i % 3 === 0 ? status < 4n : status === NO_SCHEDULE,
         ),
         'market status',
+      );
+      const hasQuality = attributes.includes('spread');
+      t.ok(
+        entries.every(
+          ({ attributes, ageMs, publishers, spreadPpm }) =>
+            attributes === (layout === 'simplified' ? 1n : hasQuality ? 31n : 3n) &&
+            (hasQuality ? ageMs < 60_000n : ageMs === 0n) &&
+            publishers === (hasQuality ? 1n : 0n) &&
+            spreadPpm === 0n,
+        ),
+        'age, publishers and spread',
       );
     }
     t.same(payloads.length, 5);
