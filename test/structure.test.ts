@@ -77,6 +77,7 @@ const ROOMS: Rooms = {
   ],
   ledger: ['model', 'crypto/keccak', 'tlog'],
   aggregator: [
+    'wire/algorithms',
     'wire/signatures',
     'model',
     'fair',

@@ -9,10 +9,9 @@ import { parseExactJson } from '../client/verify/exact_json.js';
 import { aggregatesIn, verifyNamed } from '../client/verify/verify_aggregate.js';
 import { verifyPayload } from '../client/verify/verify_payload.js';
 import { cannotBeRead } from '../config/unreadable_file.js';
-import { algorithmDefinition } from '../crypto/algorithm_definition.js';
+import { ALGORITHM_DEFINITIONS } from '../crypto/algorithm_definition.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
 import { attributeTexts } from '../wire/attribute_facts.js';
-import { AGGREGATION_TYPES } from '../wire/signatures.js';
 import { type ChainSigners, chainSigners } from './chain_signers.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { parseEvmAddress, parseKey, parseOracleId, parseServiceName, parseWebUrl } from './option_forms.js';
@@ -120,7 +119,7 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
       serviceName,
       oracleId,
       algorithmText: algorithmText && readNamed(algorithmText),
-      knownAlgorithms: AGGREGATION_TYPES.map(algorithmDefinition),
+      knownAlgorithms: ALGORITHM_DEFINITIONS,
       weights: Object.keys(weight).length > 0 ? weight : undefined,
     }),
   );

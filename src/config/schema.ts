@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { AGGREGATION_TYPES } from '../wire/algorithms.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
 import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
-import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
+import { ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { allowedOrigin, operatorOrigin } from './allowed_origin.js';
 import { clusterSchema } from './cluster_schema.js';
 import { logSchema } from './log_section.js';

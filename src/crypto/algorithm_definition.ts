@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AggregationType } from '../model/asset.js';
+import { AGGREGATION_TYPES, type AggregationType } from '../wire/algorithms.js';
 
 /** The version of all definitions below: the value of `calculation_alg.version`. */
 export const ALGORITHM_VERSION = 'v1';
@@ -14,7 +14,7 @@ export function algorithmDefinition(type: AggregationType): string {
 
 /** Returns `calculation_alg.checksum`: the SHA-256 of the definition's UTF-8 bytes, as 64 hex digits without `0x`. */
 export function algorithmChecksum(type: AggregationType): string {
-  return CHECKSUMS[type];
+  return CHECKSUMS.get(type)!;
 }
 
 const INPUTS = `Inputs
@@ -53,11 +53,10 @@ count of price * weight, divided by the sum of their weights; both sums are exac
 `,
 };
 
-const CHECKSUMS: Readonly<Record<AggregationType, string>> = {
-  median: sha256Hex(DEFINITIONS.median),
-  average: sha256Hex(DEFINITIONS.average),
-  'weighted average': sha256Hex(DEFINITIONS['weighted average']),
-};
+/** All definitions, for the check of a checksum. */
+export const ALGORITHM_DEFINITIONS: readonly string[] = AGGREGATION_TYPES.map((type) => DEFINITIONS[type]);
+
+const CHECKSUMS = new Map(AGGREGATION_TYPES.map((type) => [type, sha256Hex(DEFINITIONS[type])]));
 
 function sha256Hex(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');

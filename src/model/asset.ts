@@ -1,4 +1,5 @@
-import type { AggregationType, SignatureType } from '../wire/signatures.js';
+import type { AggregationType } from '../wire/algorithms.js';
+import type { SignatureType } from '../wire/signatures.js';
 
 export type { AggregationType, SignatureType };
 

@@ -5,7 +5,7 @@ import type { AssetName } from '../model/asset_map.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/holding.js';
 import type { ShownFacts } from '../records/signed_line.js';
-import type { AggregationType } from '../wire/signatures.js';
+import type { AggregationType } from '../wire/algorithms.js';
 import { carried, RepeatedEntries } from './carried_entries.js';
 import { assetKeyOf, Chunk } from './chunk.js';
 import { appendChunk } from './hour_file.js';

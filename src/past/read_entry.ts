@@ -3,7 +3,8 @@ import type { Price } from '../model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import type { ShownFacts } from '../records/signed_line.js';
-import { AGGREGATION_TYPES, type AggregationType, WORD_BYTES } from '../wire/signatures.js';
+import { AGGREGATION_TYPES, type AggregationType } from '../wire/algorithms.js';
+import { WORD_BYTES } from '../wire/signatures.js';
 import { derivedAggregateHash } from './derived_hash.js';
 import type { PricedEntry } from './kept_entry.js';
 

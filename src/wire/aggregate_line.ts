@@ -1,5 +1,6 @@
+import { AGGREGATION_TYPES, type AggregationType } from './algorithms.js';
 import { SERVICE_NAME_PATTERN, signedPriceField } from './service_name.js';
-import type { AggregationType, SignatureType } from './signatures.js';
+import type { SignatureType } from './signatures.js';
 
 // An aggregate is one line of JSON: the text that REST shows. It is written once, when the aggregate is signed. Logs, streams, other nodes
 // and readers receive the same line.
@@ -103,7 +104,7 @@ const AGGREGATE = new RegExp(
   `^\\{"timestamp":${TIME},"asset_id":"${TEXT}","signature_type":${TYPE},"trigger":"([a-z]+)","price":${PRICE},` +
     `"(${signedPriceField(SERVICE_NAME_PATTERN)})":\\{"public_key":${HEX},"encoded_asset_id":"${TEXT}","price":"\\5",` +
     `"timestamped_signature":\\{"signature":\\{"r":${WORD},"s":${WORD}(?:,"v":"(0x1[bc])")?\\},"timestamp":${TIME},"msg_hash":${WORD}\\},` +
-    `"publisher_merkle_root":${WORD},"calculation_alg":\\{"type":"(median|average|weighted average)","version":"${TEXT}",` +
+    `"publisher_merkle_root":${WORD},"calculation_alg":\\{"type":"(${AGGREGATION_TYPES.join('|')})","version":"${TEXT}",` +
     `"checksum":"([0-9a-f]{64})"\\}\\}$`,
 );
 

@@ -14,9 +14,5 @@ export const WORD_BYTES = 32;
 /** The number of ASCII characters of the oracle ID that a Stark message contains. */
 export const ORACLE_ID_LENGTH = 5;
 
-/** The ways in which an aggregate was computed: `calculation_alg.type`. */
-export const AGGREGATION_TYPES = ['median', 'average', 'weighted average'] as const;
-export type AggregationType = (typeof AGGREGATION_TYPES)[number];
-
 /** The reasons why an aggregate was signed: `clock` when its period has ended, `delta` when the price moved far enough. */
 export const TRIGGERS = ['clock', 'delta'] as const;

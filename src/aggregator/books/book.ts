@@ -3,7 +3,7 @@ import type { Price } from '../../model/price.js';
 import type { LivePrice } from '../../model/price_with_quality.js';
 import type { KeptInput, PublisherPrice } from '../../model/signed_price.js';
 import type { TimeNs } from '../../model/time.js';
-import { aggregatePrice, medianPrice, type WeightedPrice } from './algorithms.js';
+import { ALGORITHMS, medianPrice, type WeightedPrice } from '../../wire/algorithms.js';
 import { inputQuality } from './input_quality.js';
 
 /**
@@ -186,7 +186,7 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
     this.#price =
       counted === 0 || counted < minPublishers
         ? undefined
-        : aggregatePrice(aggregation, entries, this.#from, this.#to);
+        : (ALGORITHMS[aggregation].compute(entries, this.#from, this.#to) as Price);
   }
 }
 
@@ -201,7 +201,7 @@ interface BookEntry<Input> {
 
 const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);
 
-function isFurther(entry: WeightedPrice | undefined, median: Price, distanceMax: bigint): boolean {
+function isFurther(entry: WeightedPrice | undefined, median: bigint, distanceMax: bigint): boolean {
   if (entry === undefined) return false;
   const distance = entry.price > median ? entry.price - median : median - entry.price;
   return distance * HUNDRED_PERCENT > distanceMax;

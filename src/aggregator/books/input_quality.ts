@@ -1,5 +1,5 @@
 import { type LivePrice, PUBLISHERS_MAX, SPREAD_PPM_MAX } from '../../model/price_with_quality.js';
-import { medianPrice, type WeightedPrice } from './algorithms.js';
+import { medianPrice, type WeightedPrice } from '../../wire/algorithms.js';
 
 const MILLION = 1_000_000n;
 

@@ -7,11 +7,11 @@ import { formatDecimalPrice } from '../../client/verify/decimal_price.js';
 import { verifyAggregate } from '../../client/verify/verify_aggregate.js';
 import { verifyPayload } from '../../client/verify/verify_payload.js';
 import type { AggregateReport } from '../../client/verify/verify_signed_price.js';
-import { algorithmDefinition } from '../../crypto/algorithm_definition.js';
+import { ALGORITHM_DEFINITIONS } from '../../crypto/algorithm_definition.js';
 import { instantText, readInstant } from '../../model/instant.js';
 import { SYMBOL_LENGTH_MAX } from '../../wire/asset_id.js';
 import { FOREIGN_CHARACTERS_MAX, foreignText, visibleText } from '../../wire/foreign_text.js';
-import { AGGREGATION_TYPES, SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { ageRemark } from '../age_remark.js';
 import { refusalIn } from '../other_input.js';
 import { pastFault } from '../past_client.js';
@@ -231,7 +231,7 @@ function verified(text: string, { signers, oracleId }: PriceToolsOptions): objec
     throw new RangeError(`text: it is an error that a service answered: ${foreignText(refusal)}`);
   const payload = payloadOf(text);
   if (payload === undefined) {
-    const knownAlgorithms = AGGREGATION_TYPES.map(algorithmDefinition);
+    const knownAlgorithms = ALGORITHM_DEFINITIONS;
     const reports = verifyAggregate(text, { signers, oracleId, knownAlgorithms });
     return {
       results: reports.map((report) => ({ symbol: namedBy(report.assetId), ...reported(report) })),

@@ -1,5 +1,6 @@
 import { instantText } from '../../model/instant.js';
-import type { AggregationType, SignatureType } from '../../wire/signatures.js';
+import type { AggregationType } from '../../wire/algorithms.js';
+import type { SignatureType } from '../../wire/signatures.js';
 import { type AggregateForm, readAggregate } from '../verify/aggregate_form.js';
 import { parseExactJson } from '../verify/exact_json.js';
 import { keyText } from '../verify/number_text.js';

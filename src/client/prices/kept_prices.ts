@@ -1,3 +1,4 @@
+import { ALGORITHMS } from '../../wire/algorithms.js';
 import { qualityOf } from '../../wire/price_quality.js';
 import type { SignedLine } from '../connect/platform.js';
 import type { RestService } from '../connect/rest_service.js';
@@ -136,7 +137,7 @@ function isConsistent(symbol: string, { texts, price, timestampNs, inputs }: Sig
     if (inputNs > newestNs) newestNs = inputNs;
     for (let other = 0; other < i; other++) if (inputs[other]!.key === key) return false;
   }
-  // Only the service knows the weights of a weighted average.
-  const isComputed = texts.algorithm !== 'weighted average';
+  // Only the service knows the weights of publishers.
+  const isComputed = !ALGORITHMS[texts.algorithm].isWeighted;
   return newestNs === timestampNs && (!isComputed || aggregatePrice(texts.algorithm, inputs, {}) === price);
 }

@@ -1,12 +1,8 @@
 import type { Price } from '../../model/price.js';
 import type { TimeNs } from '../../model/time.js';
+import { AGGREGATION_TYPES, type AggregationType } from '../../wire/algorithms.js';
 import { SERVICE_NAME_PATTERN, signedPriceField } from '../../wire/service_name.js';
-import {
-  AGGREGATION_TYPES,
-  type AggregationType,
-  SIGNATURE_TYPES,
-  type SignatureType,
-} from '../../wire/signatures.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { FormReader } from './form_reader.js';
 
 /** A signature and its declared values, converted to numbers. */

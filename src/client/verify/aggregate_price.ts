@@ -1,5 +1,6 @@
 import { PRICE_SCALE } from '../../model/price.js';
-import type { AggregationType, SignatureType } from '../../wire/signatures.js';
+import { type AggregationType, ALGORITHMS, type WeightedPrice } from '../../wire/algorithms.js';
+import type { SignatureType } from '../../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 import { parseDecimalPrice } from './decimal_price.js';
 import { keyText } from './number_text.js';
@@ -17,7 +18,7 @@ const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
 /**
  * Returns the price that `algorithm` computes from the publishers' prices. Each division truncates toward zero, like bigint
  * division.
- * @param weights the weight of each publisher key, for the weighted average only
+ * @param weights the weight of each publisher key, for a weighted algorithm only
  * @returns the price, or a sentence with the reason if there is no price
  */
 export function aggregatePrice(
@@ -26,32 +27,17 @@ export function aggregatePrice(
   weights: Readonly<Record<string, string>>,
 ): bigint | string {
   if (publishers.length === 0) return 'there are no signed_prices';
-  const prices = publishers.map(({ price }) => price);
-  if (algorithm === 'median') return median(prices);
-  if (algorithm === 'average') return prices.reduce((sum, price) => sum + price) / BigInt(prices.length);
-  return weightedAverage(publishers, readWeights(weights));
-}
-
-function median(prices: readonly bigint[]): bigint {
-  const sorted = [...prices].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  const upper = sorted[sorted.length >> 1]!;
-  return sorted.length % 2 === 1 ? upper : (sorted[(sorted.length >> 1) - 1]! + upper) / 2n;
-}
-
-function weightedAverage(
-  publishers: readonly PricedInput[],
-  weights: ReadonlyMap<bigint, bigint>,
-): bigint | string {
-  let sum = 0n;
-  let weightSum = 0n;
+  const { isWeighted, compute } = ALGORITHMS[algorithm];
+  const known = isWeighted ? readWeights(weights) : undefined;
+  const sorted: WeightedPrice[] = [];
   for (const { key, price, signatureType } of publishers) {
-    const weight = weights.get(key);
+    const weight = known === undefined ? 1n : known.get(key);
     if (weight === undefined)
       return `no weight was given for publisher ${keyText(key, signatureType === 'evm')}`;
-    sum += weight * price;
-    weightSum += weight;
+    sorted.push({ price, weight });
   }
-  return sum / weightSum;
+  sorted.sort((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0));
+  return compute(sorted, 0, sorted.length);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { sha256 } from '../../tlog/short_sha256.js';
+import { ALGORITHMS } from '../../wire/algorithms.js';
 import { foreignText } from '../../wire/foreign_text.js';
 import { type AggregateForm, type PublisherForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
@@ -152,8 +153,8 @@ function checkInputs(
     root === service.merkleRoot,
     'it is not the root over the msg_hash values',
   );
-  if (service.algorithm === 'weighted average' && expected.weights === undefined) {
-    list.skip('price', 'a weighted average needs the weights');
+  if (ALGORITHMS[service.algorithm].isWeighted && expected.weights === undefined) {
+    list.skip('price', `a ${service.algorithm} needs the weights`);
     return;
   }
   const price = aggregatePrice(service.algorithm, publishers, expected.weights ?? {});

@@ -8,9 +8,9 @@ import {
 import type { Asset, Simulated } from '../../model/asset.js';
 import { distinctSigners, type NodeList, type Signer } from '../../model/node_list.js';
 import { type Clock, secondOf } from '../../model/time.js';
+import { AGGREGATION_TYPES } from '../../wire/algorithms.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { pushedAssetsPath } from '../../wire/service_name.js';
-import { AGGREGATION_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
 import {

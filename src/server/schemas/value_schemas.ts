@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hasAtMost } from '../../model/text.js';
+import { AGGREGATION_TYPES } from '../../wire/algorithms.js';
 import { UINT16_MAX } from '../../wire/asset_id.js';
 import {
   MARKET_STATUS_CODES,
@@ -9,7 +10,7 @@ import {
 import { REST_PATHS } from '../../wire/paths.js';
 import { PRICE_PATTERN } from '../../wire/quantized_price.js';
 import { signedPriceField } from '../../wire/service_name.js';
-import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
+import { SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
 
 // The values of REST and of the streams in their form on the wire. Each value has one definition. Handlers take their types from
 // these schemas, and the OpenAPI and AsyncAPI documents come from these schemas. A schema with an `id` becomes a component of

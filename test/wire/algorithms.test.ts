@@ -1,15 +1,19 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { aggregatePrice, type WeightedPrice } from '../../../src/aggregator/books/algorithms.js';
-import type { AggregationType } from '../../../src/model/asset.js';
-import { PRICE_MAX, PRICE_MIN, type Price } from '../../../src/model/price.js';
-import { cases } from '../../tier.js';
+import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
+import {
+  AGGREGATION_TYPES,
+  type AggregationType,
+  ALGORITHMS,
+  type WeightedPrice,
+} from '../../src/wire/algorithms.js';
+import { cases } from '../tier.js';
 
 function aggregate(type: AggregationType, inputs: readonly (readonly [bigint, bigint])[]): bigint {
   const sorted = inputs
-    .map(([price, weight]) => ({ price: price as Price, weight }))
+    .map(([price, weight]) => ({ price, weight }))
     .sort((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0));
-  return aggregatePrice(type, sorted, 0, sorted.length);
+  return ALGORITHMS[type].compute(sorted, 0, sorted.length);
 }
 const plain = (type: AggregationType, prices: readonly bigint[]) =>
   aggregate(
@@ -47,13 +51,11 @@ test('known values, with every division toward zero', async (t) => {
 
 const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX });
 const weight = fc.bigInt({ min: 1n, max: 10n ** 12n });
-const TYPES: readonly AggregationType[] = ['median', 'average', 'weighted average'];
-
 test('an aggregate lies between its inputs and depends only on them', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(price, weight), { minLength: 1, maxLength: 12 }),
-      fc.constantFrom(...TYPES),
+      fc.constantFrom(...AGGREGATION_TYPES),
       fc.bigInt({ min: 1n, max: 1000n }),
       (inputs, type, factor) => {
         const value = aggregate(type, inputs);
@@ -79,17 +81,19 @@ test('only the given range counts', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(price, weight), { minLength: 3, maxLength: 10 }),
-      fc.constantFrom(...TYPES),
+      fc.constantFrom(...AGGREGATION_TYPES),
       fc.nat(),
       fc.nat(),
       (inputs, type, one, other) => {
         const sorted: WeightedPrice[] = inputs
-          .map(([value, itsWeight]) => ({ price: value as Price, weight: itsWeight }))
+          .map(([value, itsWeight]) => ({ price: value, weight: itsWeight }))
           .sort((a, b) => (a.price < b.price ? -1 : 1));
         const from = one % sorted.length;
         const to = from + 1 + (other % (sorted.length - from));
         const alone = sorted.slice(from, to);
-        return aggregatePrice(type, sorted, from, to) === aggregatePrice(type, alone, 0, alone.length);
+        return (
+          ALGORITHMS[type].compute(sorted, from, to) === ALGORITHMS[type].compute(alone, 0, alone.length)
+        );
       },
     ),
   );
