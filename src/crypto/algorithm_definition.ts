@@ -51,6 +51,14 @@ Result
 A publisher's weight is a positive number with at most six decimal places. The price is the sum over the inputs that
 count of price * weight, divided by the sum of their weights; both sums are exact, and the one division is the last step.
 `,
+  'trimmed mean': `trimmed mean ${ALGORITHM_VERSION}
+
+${INPUTS}
+Result
+Let n be the number of inputs that count, and k = n / 4. In ascending order of price, the first k and the last k inputs
+are dropped; of equal prices it does not matter which. The price is the sum of the remaining n - 2 * k inputs divided
+by their number. So with fewer than four inputs none is dropped.
+`,
 };
 
 /** All definitions, for the check of a checksum. */

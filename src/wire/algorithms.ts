@@ -25,6 +25,7 @@ export const ALGORITHMS = {
   median: { isWeighted: false, compute: medianPrice },
   average: { isWeighted: false, compute: averagePrice },
   'weighted average': { isWeighted: true, compute: weightedAveragePrice },
+  'trimmed mean': { isWeighted: false, compute: trimmedMeanPrice },
 } as const satisfies Readonly<Record<string, Algorithm>>;
 
 export type AggregationType = keyof typeof ALGORITHMS;
@@ -42,6 +43,12 @@ function averagePrice(sorted: readonly WeightedPrice[], from: number, to: number
   let sum = 0n;
   for (let i = from; i < to; i++) sum += sorted[i]!.price;
   return sum / BigInt(to - from);
+}
+
+/** Computes the average without the lowest and the highest quarter of the prices, each rounded down to a number of prices. */
+function trimmedMeanPrice(sorted: readonly WeightedPrice[], from: number, to: number): bigint {
+  const dropped = (to - from) >> 2;
+  return averagePrice(sorted, from + dropped, to - dropped);
 }
 
 function weightedAveragePrice(sorted: readonly WeightedPrice[], from: number, to: number): bigint {

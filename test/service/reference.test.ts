@@ -162,7 +162,7 @@ test('taxonomy, algorithms and pushed assets are what the configuration says', a
   const algorithms = (await ask(service, '/v1/algorithms')).data as Record<string, string>[];
   t.same(
     algorithms.map(({ type }) => type),
-    ['median', 'average', 'weighted average'],
+    ['median', 'average', 'weighted average', 'trimmed mean'],
   );
   for (const { definition, checksum } of algorithms)
     t.equal(createHash('sha256').update(definition!).digest('hex'), checksum);

@@ -33,6 +33,12 @@ test('known values, with every division toward zero', async (t) => {
   t.equal(plain('average', [1n, 2n, 2n]), 1n);
   t.equal(plain('average', [-1n, -2n, -2n]), -1n);
   t.equal(plain('average', [PRICE_MAX, PRICE_MAX, PRICE_MAX]), PRICE_MAX);
+  t.equal(plain('trimmed mean', [1n, 2n, 9n]), 4n, 'three inputs: none is dropped');
+  t.equal(plain('trimmed mean', [-900n, 4n, 7n, 900n]), 5n, 'of four the first and the last');
+  t.equal(plain('trimmed mean', [-900n, -4n, -7n, 900n]), -5n, 'toward zero');
+  t.equal(plain('trimmed mean', [900n, 1n, 2n, 6n, -900n, 3n, 8n]), 4n, 'of seven still one at each end');
+  t.equal(plain('trimmed mean', [900n, 901n, 2n, 3n, 4n, 7n, -900n, -901n]), 4n, 'of eight two');
+  t.equal(plain('trimmed mean', [5n, 5n, 5n, 5n, 6n]), 5n, 'equal prices');
   t.equal(
     aggregate('weighted average', [
       [10n, 3n],

@@ -11,6 +11,7 @@ import {
 import { PRICE_MAX, PRICE_MIN } from '../../../src/model/price.js';
 import type { PublisherPrice } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
+import { AGGREGATION_TYPES } from '../../../src/wire/algorithms.js';
 import { latestOf, START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
 import { cases } from '../../tier.js';
 
@@ -65,6 +66,12 @@ function aggregate(
   inputs: readonly (readonly [ListedPublisher, PublisherPrice])[],
 ): bigint {
   if (type === 'median') return median(inputs.map(([, { price }]) => price))!;
+  if (type === 'trimmed mean') {
+    const sorted = inputs.map(([, { price }]) => price).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const k = Math.floor(sorted.length / 4);
+    const kept = sorted.slice(k, sorted.length - k);
+    return kept.reduce((total, price) => total + price, 0n) / BigInt(kept.length);
+  }
   const weightOf = ({ weight }: ListedPublisher) => (type === 'average' ? 1n : weight);
   const sum = inputs.reduce((total, [publisher, { price }]) => total + price * weightOf(publisher), 0n);
   return sum / inputs.reduce((total, [publisher]) => total + weightOf(publisher), 0n);
@@ -103,7 +110,7 @@ const number = (bytes: Buffer) => BigInt(`0x${bytes.toString('hex')}`);
 
 test('any sequence of inputs and expiries gives the same as sorting all inputs anew', async () => {
   const asset = fc.record({
-    aggregation: fc.constantFrom<AggregationType>('median', 'average', 'weighted average'),
+    aggregation: fc.constantFrom(...AGGREGATION_TYPES),
     minPublishers: fc.integer({ min: 1, max: 4 }),
     maxDeviation: fc.option(fc.constantFrom(0n, 1n, 5n * PERCENT, 50n * PERCENT, 200n * PERCENT), {
       nil: undefined,

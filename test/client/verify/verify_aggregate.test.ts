@@ -204,6 +204,9 @@ test('the aggregate price follows its algorithm', async (t) => {
   t.same(failures(aggregateOf({ prices: [4n, 1n], price: 3n })), ['price']);
   t.same(failures(aggregateOf({ algorithm: 'average', prices: [1n, 2n, 5n], price: 2n })), []);
   t.same(failures(aggregateOf({ algorithm: 'average', prices: [1n, 2n, 5n], price: 3n })), ['price']);
+  const four = { algorithm: 'trimmed mean', prices: [90n, 3n, -80n, 4n] } as const;
+  t.same(failures(aggregateOf({ ...four, price: 3n })), []);
+  t.same(failures(aggregateOf({ ...four, price: 4n })), ['price'], 'the average of all four');
   const weighted = aggregateOf({ algorithm: 'weighted average', prices: [10n, 20n], price: 12n });
   const [first, second] = weighted.signed_prices.map(({ publisher_key }) => publisher_key);
   const [unweighted] = verifyAggregate(weighted, { signers: 'unchecked' });
