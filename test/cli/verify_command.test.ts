@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { registerVerify } from '../../src/cli/verify_command.js';
+import { SIGNER as SIGNED_BY, signed } from '../client/signed_payload.js';
+import { bodyOf } from '../stream/attribute_bodies.js';
 import { runCommand } from './run_command.js';
 
 const VECTORS = '../shared/vectors';
@@ -35,6 +37,16 @@ test('a payload verifies as hex, as a frame, from a file and from standard input
     ]);
     t.equal(stdout.at(-1), 'payload: verified');
   }
+});
+
+test('the attributes of a payload are shown in words', async (t) => {
+  const { stdout, exitCode } = await verify([
+    signed(Buffer.from(bodyOf(0x1f), 'hex')),
+    '--signer',
+    SIGNED_BY,
+  ]);
+  t.equal(exitCode, 0);
+  t.equal(stdout[1], '  asset 1: 100  no market hours  age 0.4 s  3 publishers  0.9 bp');
 });
 
 test('the failed check is named', async (t) => {

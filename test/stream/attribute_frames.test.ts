@@ -6,7 +6,7 @@ import type { Price } from '../../src/model/price.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
-import { attributeTexts } from '../../src/wire/attribute_facts.js';
+import { attributeFields, attributeTexts } from '../../src/wire/attribute_facts.js';
 import { signed } from '../client/signed_payload.js';
 import { ASSETS, attributesIn, bodyOf, MASKS, TIME_NS } from './attribute_bodies.js';
 
@@ -95,8 +95,12 @@ test('a mask with a bit that no attribute has is refused, whatever the length', 
   }
 });
 
-test('programs show an asset’s attributes in words', async (t) => {
+test('programs show an asset’s attributes in words, or as in an unsigned frame', async (t) => {
   const { assets } = decodePayload(signed(Buffer.from(FULL, 'hex'))) as Payload;
+  t.same(assets.map(attributeFields), [
+    { age: 400, n: 3, spr: 90 },
+    { ms: 2, age: 0, n: 255, spr: 0xffff_ffff },
+  ]);
   t.same(
     assets.map((asset) => attributeTexts(asset)),
     [

@@ -20,7 +20,7 @@ import { bytesTail, Contract, compile, word } from '../solidity/contract.js';
 
 const PAGE = 'src/client/examples/README.md';
 /** The largest number of lines of two screens, including the heading and the commands. */
-const SECTION_LINES_MAX = 140;
+const SECTION_LINES_MAX = 150;
 /** The largest number of lines of the function that checks a statement about streaming IDs. */
 const CHECK_LINES_MAX = 15;
 const ORIGIN = 'https://charts.example.com';
@@ -28,6 +28,13 @@ const PRICE = 95_000_500_000_000_000_000_000n;
 const PRINTED = /^1 95000\.500000000000000000 verified, -?\d+ ms old$/m;
 /** Runs a program to its end, while the service in this process keeps running. */
 const execute = promisify(execFile);
+/** The attributes that a reader prints with `ATTRS=ms,quality`. */
+const ATTRIBUTES: Readonly<Record<string, string>> = {
+  ms: 'ms=255',
+  age: 'age=\\d+',
+  n: 'n=1',
+  spread: 'spread=0',
+};
 const PROGRAM = `${ROOT}dist/src/cli/main.js`;
 const OTHER_SIGNER = `0x${'ab'.repeat(20)}`;
 
@@ -76,6 +83,20 @@ test('the quickstarts publish, read and verify', async (t) => {
     t.notMatch(elsewhere.output(), /verified/);
   }
 
+  /** Runs a reader with each set of attributes. */
+  async function readsAttributes(t: Test, program: string, args: readonly string[]): Promise<void> {
+    const names = Object.keys(ATTRIBUTES);
+    for (let set = 1; set < 2 ** names.length; set++) {
+      const wanted = names.filter((_, i) => (set >> i) & 1);
+      const reader = run(t, program, args, { ATTRS: wanted.join() });
+      const values = wanted.map((name) => ATTRIBUTES[name]).join(' ');
+      await reader.printed(
+        new RegExp(`^1 95000\\.500000000000000000 verified, -?\\d+ ms old ${values}$`, 'm'),
+      );
+      await reader.end();
+    }
+  }
+
   /** Runs a reader against proxies of `/v1/taxonomy`. They have no streams, so each message is about the statement. */
   async function readsMeaning(t: Test, program: string, args: readonly string[]): Promise<void> {
     for (const [change, env, message] of [
@@ -111,6 +132,7 @@ test('the quickstarts publish, read and verify', async (t) => {
     write(folder, 'read.py');
     await reads(t, join(packages.get('python')!, 'env/bin/python'), ['read.py']);
     await readsMeaning(t, join(packages.get('python')!, 'env/bin/python'), ['read.py']);
+    await readsAttributes(t, join(packages.get('python')!, 'env/bin/python'), ['read.py']);
     const command = codeBlock(PAGE, 'sh curl').replace('env/bin/', `${packages.get('python')}/env/bin/`);
     await reads(t, 'bash', ['-c', command]);
   });
@@ -125,6 +147,7 @@ test('the quickstarts publish, read and verify', async (t) => {
     await execute('go', ['build', '-o', program, 'main.go'], { cwd: folder });
     await reads(t, program, []);
     await readsMeaning(t, program, []);
+    await readsAttributes(t, program, []);
   });
 
   await t.test('I read in Rust', skipped(packages, 'rust'), async (t) => {
@@ -139,6 +162,7 @@ test('the quickstarts publish, read and verify', async (t) => {
     cpSync(join(prepared, 'target/debug/reader'), program);
     await reads(t, program, []);
     await readsMeaning(t, program, []);
+    await readsAttributes(t, program, []);
   });
 
   await t.test('I ask it from an LLM', async (t) => {
