@@ -30,6 +30,7 @@ const ROOMS: Rooms = {
     'tlog',
     'calendar/definition',
     'calendar/calendars',
+    'calendar/horizon',
     'crypto/checksum_address',
     'crypto/evm',
     'crypto/keccak',
@@ -142,6 +143,7 @@ const ROOMS: Rooms = {
   service: [
     'wire',
     'model',
+    'calendar/horizon',
     'ingest',
     'crypto',
     'clock',

@@ -1,9 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import type { BUILT_IN_CALENDARS } from './definition.js';
+import { isMetalsHoliday, metalsHaltMin } from './metals_days.js';
 import { MINUTES_PER_DAY, type TradingSchedule } from './schedule.js';
 import type { Session } from './trading_hours.js';
-import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us_holidays.js';
+import { isNyseEarlyClose, isNyseHoliday } from './us_holidays.js';
 
 const TIME_ZONE = 'America/New_York';
 
@@ -28,6 +29,7 @@ const usEquities: TradingSchedule = {
   earlyCloseMin: (date) => (isNyseEarlyClose(date) ? at(13) : undefined),
   closures: new Set(),
   earlyCloseMins: new Map(),
+  lateOpenMins: new Map(),
 };
 
 /**
@@ -41,13 +43,18 @@ const forex: TradingSchedule = {
   earlyCloseMin: () => undefined,
   closures: new Set(),
   earlyCloseMins: new Map(),
+  lateOpenMins: new Map(),
 };
 
-/** The schedule of forex, except that each trading day begins an hour later. Therefore the market has a daily break of an hour. */
+/**
+ * The schedule of forex, except that each trading day begins an hour later, so the market has a daily break of an hour. Its holidays are those
+ * of the futures of CME.
+ */
 const metals: TradingSchedule = {
   ...forex,
   week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
-  isHoliday: (date) => isChristmasOrNewYear(date) || isGoodFriday(date),
+  isHoliday: isMetalsHoliday,
+  earlyCloseMin: metalsHaltMin,
 };
 
 export const BUILT_IN_SCHEDULES: Readonly<Record<(typeof BUILT_IN_CALENDARS)[number], TradingSchedule>> = {

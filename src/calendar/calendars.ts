@@ -2,7 +2,13 @@ import { Temporal } from 'temporal-polyfill';
 import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import { BUILT_IN_SCHEDULES } from './built_in_schedules.js';
 import type { CalendarDefinition } from './definition.js';
-import { closedEarly, MINUTES_PER_DAY, type TradingSchedule, usualSessionsOn } from './schedule.js';
+import {
+  closedEarly,
+  MINUTES_PER_DAY,
+  openedLate,
+  type TradingSchedule,
+  usualSessionsOn,
+} from './schedule.js';
 import type { Calendar } from './status.js';
 import { createCalendar } from './timeline.js';
 import type { OpenStatus, Session } from './trading_hours.js';
@@ -73,7 +79,10 @@ function builtInSchedule(
 ): TradingSchedule {
   for (const key of ['time_zone', 'sessions'] as const) {
     if (definition[key] !== undefined) {
-      report([key], 'this calendar is built in: only closures and early_closes can be added to it');
+      report(
+        [key],
+        'this calendar is built in: only closures, early_closes and late_opens can be added to it',
+      );
     }
   }
   return BUILT_IN_SCHEDULES[name];
@@ -93,11 +102,12 @@ function ownSchedule(
   if (timeZone === undefined || sessions === undefined) return undefined;
   return {
     timeZone,
-    week: weekOf(sessions, report),
+    ...weeksOf(sessions, report),
     isHoliday: () => false,
     earlyCloseMin: () => undefined,
     closures: new Set(),
     earlyCloseMins: new Map(),
+    lateOpenMins: new Map(),
   };
 }
 
@@ -111,18 +121,40 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns the sessions of each weekday, Monday first. */
-function weekOf(definitions: SessionDefinitions, report: ReportProblem): Session[][] {
+/** Returns the hours of a calendar, and its earlier hours. */
+function weeksOf(
+  definitions: SessionDefinitions,
+  report: ReportProblem,
+): Pick<TradingSchedule, 'week' | 'earlierWeeks'> {
+  const begins = [...new Set(definitions.map(({ since = '' }) => since))].sort().reverse();
+  if (begins.at(-1) !== '') report(['sessions'], 'required: sessions without since, for the time before');
+  const weeks = begins.map((begin) => weekOf(definitions, begin, report));
+  return {
+    week: weeks[0]!,
+    earlierWeeks: weeks.slice(1).map((week, i) => ({ until: begins[i]!, week })),
+  };
+}
+
+/** Returns the sessions of each weekday that begin to apply on a day, Monday first. */
+function weekOf(definitions: SessionDefinitions, begin: string, report: ReportProblem): Session[][] {
   const week: Session[][] = WEEKDAYS.map(() => []);
   const placed: PlacedSession[] = [];
-  for (const [index, { days, from, to, status }] of definitions.entries()) {
+  for (const [index, { days, from, to, status, since = '' }] of definitions.entries()) {
+    if (since !== begin) continue;
     const fromMin = minutesOf(from);
     const toMin = minutesOf(to) + (minutesOf(to) > fromMin ? 0 : MINUTES_PER_DAY);
+    // A session over midnight is a part of the trading day on which it ends.
+    const dayAfter = toMin > MINUTES_PER_DAY ? 1 : 0;
+    const movedMin = dayAfter * MINUTES_PER_DAY;
     for (const day of days) {
       const weekday = WEEKDAYS.indexOf(day);
       const mondayMin = weekday * MINUTES_PER_DAY;
       const session = { fromMin, toMin, status: STATUS_CODES[status] };
-      week[weekday]!.push(session);
+      week[(weekday + dayAfter) % WEEKDAYS.length]!.push({
+        ...session,
+        fromMin: fromMin - movedMin,
+        toMin: toMin - movedMin,
+      });
       placed.push({ ...session, fromMin: mondayMin + fromMin, toMin: mondayMin + toMin, index });
     }
   }
@@ -160,24 +192,34 @@ function checkWeek(placed: PlacedSession[], report: ReportProblem): void {
   }
 }
 
-/** Adds the operator's closures and early closes. Reports early closes that do not fall within regular hours. */
+/** Adds the operator's closures, early closes and late opens. Reports closes and opens that do not fall within regular hours. */
 function withExceptions(
   base: TradingSchedule,
-  definition: CalendarDefinition,
+  { closures, early_closes, late_opens }: CalendarDefinition,
   report: ReportProblem,
 ): TradingSchedule {
-  const closures = new Set(definition.closures);
-  const earlyCloseMins = new Map<string, number>();
-  for (const [day, time] of Object.entries(definition.early_closes)) {
-    const date = Temporal.PlainDate.from(day);
-    if (closures.has(day) || base.isHoliday(date)) {
-      report(['early_closes', day], 'the market does not open on that day');
-    } else if (closedEarly(usualSessionsOn(base, date), minutesOf(time)) === undefined) {
-      report(['early_closes', day], `${time} is not within the regular hours of that day`);
+  const closed = new Set(closures);
+  const timesOf = (
+    key: 'early_closes' | 'late_opens',
+    change: (sessions: readonly Session[], min: number, day: string) => Session[] | undefined,
+  ): Map<string, number> => {
+    const times = new Map<string, number>();
+    for (const [day, time] of Object.entries(key === 'early_closes' ? early_closes : late_opens)) {
+      const date = Temporal.PlainDate.from(day);
+      if (closed.has(day) || base.isHoliday(date)) report([key, day], 'the market does not open on that day');
+      else if (change(usualSessionsOn(base, date), minutesOf(time), day) === undefined)
+        report([key, day], `${time} is not within the regular hours of that day`);
+      times.set(day, minutesOf(time));
     }
-    earlyCloseMins.set(day, minutesOf(time));
-  }
-  return { ...base, closures, earlyCloseMins };
+    return times;
+  };
+  const lateOpenMins = timesOf('late_opens', openedLate);
+  const earlyCloseMins = timesOf('early_closes', (sessions, min, day) => {
+    const openMin = lateOpenMins.get(day);
+    const open = openMin === undefined ? sessions : openedLate(sessions, openMin);
+    return closedEarly(open ?? sessions, min);
+  });
+  return { ...base, closures: closed, earlyCloseMins, lateOpenMins };
 }
 
 function minutesOf(timeOfDay: string): number {

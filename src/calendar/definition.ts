@@ -19,12 +19,14 @@ const session = z.strictObject({
   /** The end of the session. If `to` is not after `from`, the session ends on the following day. */
   to: timeOfDay,
   status: z.enum(['regular', 'extended', 'after_hours']),
+  /** The first trading day on which the session applies. From this day on, only the sessions with this date apply. */
+  since: date.optional(),
 });
 
 /**
  * A calendar of the configuration's `calendars`: either its own sessions, or additions to a built-in calendar. A session belongs
- * to the trading day on whose date it begins. Only the trading days of `forex` and `metals` begin on the evening before their
- * date: the trading day of Monday begins on Sunday.
+ * to the trading day on whose date it ends: a session over midnight on Sunday is part of the trading day of Monday, as in `forex`
+ * and `metals`.
  */
 export const calendarDefinition = z.strictObject({
   /** An IANA name such as `Asia/Tokyo`; required with `sessions`, refused for a built-in calendar. */
@@ -42,6 +44,10 @@ export const calendarDefinition = z.strictObject({
    * US after hours end at 17:00.
    */
   early_closes: z.record(date, timeOfDay).default({}),
+  /** Trading days on which regular hours begin late: a map from date to time of day, as in `early_closes`. Other sessions stay. */
+  late_opens: z.record(date, timeOfDay).default({}),
+  /** The last day for which the closures and hours are known. Default: the last date of the definition */
+  known_until: date.optional(),
 });
 
 export type CalendarDefinition = z.infer<typeof calendarDefinition>;

@@ -17,6 +17,15 @@ export interface Session {
 export interface TradingHours {
   /** An IANA name. */
   readonly timeZone: string;
-  /** The sessions of each weekday's trading day, Monday first, in order. No two sessions of the week overlap. */
+  /** The newest hours: the sessions of each weekday's trading day, Monday first, in order. No two sessions of the week overlap. */
   readonly week: readonly (readonly Session[])[];
+  /** Earlier hours, the newest first, each with the trading day on which the hours after it begin; absent if there are none. */
+  readonly earlierWeeks?: readonly EarlierWeek[];
+}
+
+/** The hours of a market before a change. */
+export interface EarlierWeek {
+  /** The first trading day (`YYYY-MM-DD`) with later hours. */
+  readonly until: string;
+  readonly week: TradingHours['week'];
 }

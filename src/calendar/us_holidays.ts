@@ -44,7 +44,7 @@ export function isNyseHoliday(date: Temporal.PlainDate): boolean {
 export function isNyseEarlyClose(date: Temporal.PlainDate): boolean {
   const eve = (date.month === 7 && date.day === 3) || (date.month === 12 && date.day === 24);
   if (eve) return date.dayOfWeek <= THURSDAY;
-  return date.dayOfWeek === FRIDAY && isThanksgiving(date.subtract({ days: 1 }));
+  return isDayAfterThanksgiving(date);
 }
 
 export function isGoodFriday(date: Temporal.PlainDate): boolean {
@@ -54,8 +54,18 @@ export function isGoodFriday(date: Temporal.PlainDate): boolean {
   return sunday.month === easter.month && sunday.day === easter.day;
 }
 
+/** Recognises Labor Day. */
+export function isLaborDay({ month, day, dayOfWeek }: Temporal.PlainDate): boolean {
+  return month === 9 && dayOfWeek === MONDAY && day <= 7;
+}
+
+/** Recognises the day after Thanksgiving. */
+export function isDayAfterThanksgiving(date: Temporal.PlainDate): boolean {
+  return date.dayOfWeek === FRIDAY && isThanksgiving(date.subtract({ days: 1 }));
+}
+
 /** Recognises Martin Luther King Day, Washington's Birthday, Memorial Day and Labor Day. */
-function isMondayHoliday(date: Temporal.PlainDate): boolean {
+export function isMondayHoliday(date: Temporal.PlainDate): boolean {
   if (date.dayOfWeek !== MONDAY) return false;
   const third = date.day >= 15 && date.day <= 21;
   switch (date.month) {
@@ -66,13 +76,13 @@ function isMondayHoliday(date: Temporal.PlainDate): boolean {
     case 5:
       return date.day >= 25;
     case 9:
-      return date.day <= 7;
+      return isLaborDay(date);
     default:
       return false;
   }
 }
 
-function isThanksgiving(date: Temporal.PlainDate): boolean {
+export function isThanksgiving(date: Temporal.PlainDate): boolean {
   return date.month === 11 && date.dayOfWeek === THURSDAY && date.day >= 22 && date.day <= 28;
 }
 
@@ -81,7 +91,7 @@ function isThanksgiving(date: Temporal.PlainDate): boolean {
  * If the date is a Saturday, the holiday is on the Friday before. New Year's Day on a Saturday has no holiday, because the Friday
  * before ends the accounting year and the exchange stays open.
  */
-function isFixedHolidayObserved(date: Temporal.PlainDate): boolean {
+export function isFixedHolidayObserved(date: Temporal.PlainDate): boolean {
   if (isFixedHoliday(date)) return true;
   if (date.dayOfWeek === MONDAY) return isFixedHoliday(date.subtract({ days: 1 }));
   if (date.dayOfWeek !== FRIDAY) return false;

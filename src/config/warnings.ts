@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { nearHorizons } from '../calendar/horizon.js';
 import { PERCENT_SCALE } from '../model/asset.js';
 import type { Problem } from './document.js';
 import { limitWarnings } from './limit_warnings.js';
@@ -29,6 +30,10 @@ export function configWarnings(file: ConfigFile): Problem[] {
     ...otherTypeWarnings(file),
     ...clusterWarnings(file),
     ...logWarnings(file),
+    ...nearHorizons(file.calendars, Date.now()).map(({ name, message }) => ({
+      path: ['calendars', name],
+      message,
+    })),
   ];
 }
 

@@ -11,6 +11,8 @@ import { readRequest } from './uws/received_request.js';
 export interface AdminOptions {
   /** Returns the reasons why the service is not ready; empty when it is ready. */
   readonly notReady: () => readonly string[];
+  /** Returns what will soon need the operator, although the service is ready. */
+  readonly remarks: () => readonly string[];
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   /** True if another process listens on the port until this process takes over. */
@@ -24,7 +26,7 @@ export interface AdminOptions {
 export async function openAdmin(
   ws: typeof uWS,
   at: AdminConfig,
-  { notReady, metrics, sharesPort }: AdminOptions,
+  { notReady, remarks, metrics, sharesPort }: AdminOptions,
 ): Promise<OpenPort> {
   const app = createApp(ws, at);
   const ownHosts = new OwnHosts([at.host, ...at.allowedHosts]);
@@ -40,7 +42,7 @@ export async function openAdmin(
       writeLater(res, method, metricsResponse(metrics()));
       return;
     }
-    writeResponse(res, method, answer(method, path, notReady));
+    writeResponse(res, method, answer(method, path, { notReady, remarks }));
   });
   return listen(ws, app, { ...at, port: sharesPort ? at.port : await claimPort(at) });
 }
@@ -56,12 +58,21 @@ const FOREIGN_HOST: RestResponse = {
 
 const PATHS: readonly string[] = Object.values(ADMIN_PATHS);
 
-function answer(method: string, path: string, notReady: () => readonly string[]): RestResponse {
+function answer(
+  method: string,
+  path: string,
+  { notReady, remarks }: Pick<AdminOptions, 'notReady' | 'remarks'>,
+): RestResponse {
   if (!PATHS.includes(path)) return failure(404, `no such path: this listener has ${PATHS.join(', ')}`);
   if (method !== 'GET') return failure(405, 'only GET is served here', [['Allow', 'GET']]);
   const reasons = path === ADMIN_PATHS.ready ? notReady() : [];
+  const warnings = path === ADMIN_PATHS.ready ? remarks() : [];
   return reasons.length === 0
-    ? { status: 200, headers: [], body: '{"data":"ok"}' }
+    ? {
+        status: 200,
+        headers: [],
+        body: JSON.stringify({ data: 'ok', ...(warnings.length > 0 && { warnings }) }),
+      }
     : { status: 503, headers: [], body: JSON.stringify({ error: reasons.join('; ') }) };
 }
 

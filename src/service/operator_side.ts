@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { nearHorizons } from '../calendar/horizon.js';
 import { clockJumpSeconds } from '../clock/clock_watch.js';
 import type { Ticker } from '../clock/ticker.js';
 import type { Config } from '../config/config.js';
@@ -10,7 +11,7 @@ import { type Counters, sumOf } from '../metrics/counters.js';
 import { createMetrics } from '../metrics/metrics.js';
 import type { Reloads } from '../metrics/reloads.js';
 import type { ServiceState } from '../metrics/state.js';
-import { type Clock, secondOf } from '../model/time.js';
+import { type Clock, millisecondOf, secondOf } from '../model/time.js';
 import type { StreamLog } from '../node/stream_log.js';
 import type { PastWriter } from '../past/past_writer.js';
 import { openAdmin } from '../server/admin.js';
@@ -97,6 +98,10 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
   const admin = await openAdmin(listen.webSockets, listen.at, {
     sharesPort: listen.sharesPort,
     notReady,
+    remarks: () =>
+      nearHorizons(settings().config.calendars, millisecondOf(clock.nowNs())).map(
+        ({ name, message }) => `calendar ${name}: ${message}`,
+      ),
     metrics: metricsText,
   });
   const clients = {

@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { type CalendarSet, createCalendars } from '../../src/calendar/calendars.js';
 import { type CalendarDefinition, calendarDefinition } from '../../src/calendar/definition.js';
+import { nearHorizons } from '../../src/calendar/horizon.js';
 import type { Calendar } from '../../src/calendar/status.js';
 import { newYorkS, stateText } from './reference.js';
 
@@ -86,7 +87,7 @@ test('an exchange with a lunch break, early closes and closures', async (t) => {
   t.equal(stateText(tokyo, Date.UTC(2025, 11, 31, 14) / 1000), '0 then 2 at 2026-01-04T23:00:00.000Z');
 });
 
-test('a session over midnight belongs to the day on which it begins', async (t) => {
+test('a session over midnight belongs to the trading day on which it ends', async (t) => {
   const overnight = one('overnight', {
     time_zone: 'America/New_York',
     sessions: [
@@ -97,18 +98,95 @@ test('a session over midnight belongs to the day on which it begins', async (t) 
     early_closes: { '2026-02-04': '22:30', '2026-02-05': '02:00' },
   });
   t.same(changesFrom(overnight, newYorkS('2026-02-02', '12:00'), 11, -5), [
-    '2026-02-02T20:00 1',
-    '2026-02-03T04:00 0',
-    '2026-02-04T04:00 3',
-    '2026-02-04T05:00 0',
+    '2026-02-03T20:00 1',
+    '2026-02-03T22:30 3',
+    '2026-02-03T23:30 0',
     '2026-02-04T20:00 1',
-    '2026-02-04T22:30 0',
-    '2026-02-05T04:00 3',
-    '2026-02-05T05:00 0',
+    '2026-02-05T02:00 3',
+    '2026-02-05T03:00 0',
     '2026-02-05T20:00 1',
-    '2026-02-06T02:00 0',
     '2026-02-06T04:00 3',
+    '2026-02-06T05:00 0',
+    '2026-02-08T20:00 1',
+    '2026-02-09T04:00 3',
   ]);
+});
+
+test('hours that change on a day, and late opens', async (t) => {
+  const session = (from: string, to: string, since?: string) => ({
+    days: WEEKDAYS,
+    from,
+    to,
+    status: 'regular',
+    ...(since === undefined ? {} : { since }),
+  });
+  const tokyo = one('tokyo', {
+    time_zone: 'Asia/Tokyo',
+    sessions: [
+      session('09:00', '11:30'),
+      session('12:30', '15:00'),
+      session('09:00', '11:30', '2024-11-05'),
+      session('12:30', '15:30', '2024-11-05'),
+      session('08:00', '16:00', '2030-01-01'),
+    ],
+    closures: ['2024-11-04'],
+    late_opens: { '2024-11-06': '10:00', '2024-11-07': '13:00' },
+    early_closes: { '2024-11-07': '14:00' },
+  });
+  t.same(changesFrom(tokyo, Date.UTC(2024, 9, 31, 22) / 1000, 14, 9), [
+    '2024-11-01T09:00 1',
+    '2024-11-01T11:30 0',
+    '2024-11-01T12:30 1',
+    '2024-11-01T15:00 0',
+    '2024-11-05T09:00 1',
+    '2024-11-05T11:30 0',
+    '2024-11-05T12:30 1',
+    '2024-11-05T15:30 0',
+    '2024-11-06T10:00 1',
+    '2024-11-06T11:30 0',
+    '2024-11-06T12:30 1',
+    '2024-11-06T15:30 0',
+    '2024-11-07T13:00 1',
+    '2024-11-07T14:00 0',
+  ]);
+  t.same(changesFrom(tokyo, Date.UTC(2029, 11, 31, 22) / 1000, 2, 9), [
+    '2030-01-01T08:00 1',
+    '2030-01-01T16:00 0',
+  ]);
+  t.same(errorsOf('x', { time_zone: 'UTC', sessions: [session('09:00', '10:00', '2026-01-01')] }), [
+    'x.sessions: required: sessions without since, for the time before',
+  ]);
+  for (const time of ['09:00', '16:00', '08:00'])
+    t.same(
+      errorsOf('us_equities', { late_opens: { '2026-08-12': time } }).length,
+      time === '08:00' ? 1 : 1,
+      time,
+    );
+  t.same(errorsOf('us_equities', { late_opens: { '2026-12-25': '10:00' } }), [
+    'us_equities.late_opens.2026-12-25: the market does not open on that day',
+  ]);
+});
+
+test('the operator is told a month before a calendar ends', async (t) => {
+  const own = {
+    time_zone: 'UTC',
+    sessions: [{ days: ['mon'], from: '09:00', to: '10:00', status: 'regular' }],
+  };
+  const horizons = (definition: object, day: string) =>
+    nearHorizons({ own: calendarDefinition.parse(definition) }, Date.parse(`${day}T12:00:00Z`)).map(
+      ({ message }) => message,
+    );
+  const dated = { ...own, closures: ['2026-12-25', '2026-01-01'], late_opens: { '2026-12-30': '09:30' } };
+  t.same(horizons(own, '2040-01-01'), [], 'a calendar without dates');
+  t.same(horizons(dated, '2026-11-28'), []);
+  t.same(horizons(dated, '2026-11-29'), [
+    'its closures and hours are known until 2026-12-30: add those after it',
+  ]);
+  t.same(horizons(dated, '2026-12-31'), [
+    'its closures and hours were known until 2026-12-30: add those after it',
+  ]);
+  t.same(horizons({ ...dated, known_until: '2027-12-31' }, '2026-12-31'), []);
+  t.same(horizons({ closures: ['2026-08-12'] }, '2027-01-01'), [], 'an addition to a built-in calendar');
 });
 
 test('additions to the built-in calendars', async (t) => {
@@ -220,8 +298,8 @@ test('invalid definitions are reported with their place', async (t) => {
   const utc = (...sessions: unknown[]) => ({ time_zone: 'UTC', sessions });
   t.same(errorsOf('none', TOKYO), ['none: "none" means trading around the clock: choose another name']);
   t.same(errorsOf('forex', { time_zone: 'Asia/Tokyo', sessions: TOKYO.sessions }), [
-    'forex.time_zone: this calendar is built in: only closures and early_closes can be added to it',
-    'forex.sessions: this calendar is built in: only closures and early_closes can be added to it',
+    'forex.time_zone: this calendar is built in: only closures, early_closes and late_opens can be added to it',
+    'forex.sessions: this calendar is built in: only closures, early_closes and late_opens can be added to it',
   ]);
   t.same(errorsOf('tokyo', {}), [
     'tokyo.time_zone: required: an IANA name such as "Asia/Tokyo"',
@@ -310,7 +388,7 @@ test('the form of a definition', async (t) => {
     const { error } = calendarDefinition.safeParse(definition);
     return (error?.issues ?? []).map(({ path, code }) => `${path.join('.')} ${code}`);
   };
-  t.same(calendarDefinition.parse({}), { closures: [], early_closes: {} });
+  t.same(calendarDefinition.parse({}), { closures: [], early_closes: {}, late_opens: {} });
   t.same(refused({ closures: ['2026-02-29', '2028-02-29'] }), ['closures.0 invalid_format']);
   t.same(refused({ closure: [] }), [' unrecognized_keys']);
   t.same(refused({ early_closes: { '2026-08-12': '9:30' } }), ['early_closes.2026-08-12 invalid_format']);

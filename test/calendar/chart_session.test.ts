@@ -6,7 +6,7 @@ import type { CalendarDefinition } from '../../src/calendar/definition.js';
 const REGULAR = 'regular';
 
 function sessionOf(definition: Partial<CalendarDefinition>): string {
-  const own = { closures: [], early_closes: {}, time_zone: 'Asia/Tokyo', ...definition };
+  const own = { closures: [], early_closes: {}, late_opens: {}, time_zone: 'Asia/Tokyo', ...definition };
   const { calendars, errors } = createCalendars({ own });
   if (errors.length > 0) throw new Error(JSON.stringify(errors));
   return chartSession(calendars.get('own')!.hours);

@@ -55,16 +55,18 @@ test('Good Friday closes metals from Thursday 17:00, and forex not at all', asyn
   checkChanges(t, forex, ['2026-03-29 17:00 1', '2026-04-03 17:00 0']);
 });
 
-test('metals know no halt on other US holidays, until the configuration names it', async (t) => {
+test('metals halt early on other US holidays, and the configuration corrects it', async (t) => {
   // 19 January 2026 is Martin Luther King Day, a Monday.
-  const trading = ['2026-01-18 18:00 1', '2026-01-19 17:00 0', '2026-01-19 18:00 1', '2026-01-20 17:00 0'];
+  const trading = ['2026-01-18 18:00 1', '2026-01-19 14:30 0', '2026-01-19 18:00 1', '2026-01-20 17:00 0'];
   checkChanges(t, metals, trading);
+  checkChanges(t, metals, ['2020-01-19 18:00 1', '2020-01-20 13:00 0', '2020-01-20 18:00 1']);
+  checkChanges(t, metals, ['2026-11-26 18:00 1', '2026-11-27 14:45 0', '2026-11-29 18:00 1']);
   const { calendars: changed } = createCalendars({
-    metals: { early_closes: { '2026-01-19': '14:30' }, closures: ['2026-01-21'] },
+    metals: { early_closes: { '2026-01-19': '14:15' }, closures: ['2026-01-21'], late_opens: {} },
   });
   checkChanges(t, changed.get('metals')!, [
     '2026-01-18 18:00 1',
-    '2026-01-19 14:30 0',
+    '2026-01-19 14:15 0',
     '2026-01-19 18:00 1',
     '2026-01-20 17:00 0',
     '2026-01-21 18:00 1',
@@ -147,5 +149,12 @@ test('metals around Christmas and New Year', async (t) => {
     '2025-12-29 17:00 0',
   ]);
   checkChanges(t, metals, ['2028-12-22 17:00 0', '2028-12-25 18:00 1', '2028-12-26 17:00 0']);
-  checkChanges(t, metals, ['2026-12-24 17:00 0', '2026-12-27 18:00 1', '2026-12-28 17:00 0']);
+  checkChanges(t, metals, ['2026-12-24 13:45 0', '2026-12-27 18:00 1', '2026-12-28 17:00 0']);
+  // A Christmas on Saturday or Sunday, and a New Year's Day on Sunday, are observed; one on Saturday is not.
+  for (const year of ['2021', '2027'])
+    checkChanges(t, metals, [`${year}-12-23 17:00 0`, `${year}-12-26 18:00 1`]);
+  checkChanges(t, metals, ['2022-12-23 17:00 0', '2022-12-26 18:00 1']);
+  checkChanges(t, metals, ['2022-12-30 17:00 0', '2023-01-02 18:00 1']);
+  checkChanges(t, metals, ['2033-12-30 17:00 0', '2034-01-02 18:00 1']);
+  checkChanges(t, metals, ['2021-12-31 17:00 0', '2022-01-02 18:00 1']);
 });

@@ -7,11 +7,25 @@ import type { MarketStatus } from '../../src/wire/market_status_codes.js';
 import { cases } from '../tier.js';
 import { disagreement, newYorkTime, plusDays, wallTime } from './reference.js';
 
-/** Good Fridays, computed from the published dates of Easter Sunday. */
-const GOOD_FRIDAYS = new Set(
-  ['2024-03-31', '2025-04-20', '2026-04-05', '2027-03-28', '2028-04-16'].map((easter) =>
-    plusDays(easter, -2),
+/** The days from 2024 to 2028 on which the metal futures of CME do not trade. */
+const METALS_CLOSED = new Set(
+  '2024-01-01 2024-03-29 2024-12-25 2025-01-01 2025-04-18 2025-12-25 2026-01-01 2026-04-03 2026-12-25 2027-01-01 2027-03-26 2027-12-24 2028-04-14 2028-12-25'.split(
+    ' ',
   ),
+);
+/** Their 40 halts in these years, by the time of the halt. */
+const METALS_HALTS: ReadonlyMap<string, number> = new Map(
+  (
+    [
+      [
+        14 * 60 + 30,
+        '2024-01-15 2024-02-19 2024-05-27 2024-06-19 2024-07-04 2024-11-28 2025-01-20 2025-02-17 2025-05-26 2025-06-19 2025-07-04 2025-11-27 2026-01-19 2026-02-16 2026-05-25 2026-09-07 2026-11-26 2027-01-18 2027-02-15 2027-05-31 2027-06-18 2027-07-05 2027-11-25 2028-01-17 2028-02-21 2028-05-29 2028-06-19 2028-07-04 2028-11-23',
+      ],
+      [13 * 60, '2024-09-02 2025-09-01 2026-06-19 2026-07-03 2027-09-06 2028-09-04'],
+      [13 * 60 + 45, '2024-11-29 2025-11-28 2026-12-24 2027-11-26 2028-11-24'],
+      [14 * 60 + 45, '2026-11-27'],
+    ] as const
+  ).flatMap(([min, days]) => days.split(' ').map((day) => [day, min] as const)),
 );
 const YEARS = { min: Date.UTC(2024, 0, 1) / 1000, max: Date.UTC(2028, 11, 20) / 1000 };
 const instant = fc.integer(YEARS);
@@ -23,15 +37,17 @@ const nearChangeOfClocks = fc
   )
   .map(([date, offsetS]) => Date.parse(`${date}T07:00Z`) / 1000 + offsetS);
 
-function overTheCounterStatus(breakFromMin: number, breakToMin: number, goodFriday: boolean) {
+function overTheCounterStatus(breakFromMin: number, breakToMin: number, isMetals: boolean) {
   return (unixS: number): MarketStatus => {
     const { date, minuteOfDay, weekday } = newYorkTime(unixS);
     if (minuteOfDay >= breakFromMin && minuteOfDay < breakToMin) return 0;
     const evening = minuteOfDay >= 17 * 60;
     const tradingDay = evening ? plusDays(date, 1) : date;
     const tradingWeekday = (weekday + (evening ? 1 : 0)) % 7;
-    if (tradingWeekday === 0 || tradingWeekday === 6 || /-(12-25|01-01)$/.test(tradingDay)) return 0;
-    return goodFriday && GOOD_FRIDAYS.has(tradingDay) ? 0 : 1;
+    if (tradingWeekday === 0 || tradingWeekday === 6) return 0;
+    if (!isMetals) return /-(12-25|01-01)$/.test(tradingDay) ? 0 : 1;
+    if (METALS_CLOSED.has(tradingDay)) return 0;
+    return !evening && minuteOfDay >= (METALS_HALTS.get(date) ?? 1_440) ? 0 : 1;
   };
 }
 
@@ -88,6 +104,7 @@ function definitionOf({ sessions, closures }: RandomWeek, timeZone: string): Cal
     })),
     closures,
     early_closes: {},
+    late_opens: {},
   };
 }
 
@@ -114,7 +131,10 @@ test("an operator's calendar of any week agrees with a walk minute by minute", a
           for (const { fromMin, toMin, status } of week.sessions) {
             const inMin = (((weekMin - fromMin) % 10_080) + 10_080) % 10_080;
             if (inMin >= toMin - fromMin) continue;
-            const day = inMin > minuteOfDay ? plusDays(date, -1) : date;
+            const begun = inMin > minuteOfDay ? plusDays(date, -1) : date;
+            // A session over midnight is a part of the trading day on which it ends.
+            const isOvernight = toMin > (Math.floor(fromMin / 1440) + 1) * 1440;
+            const day = isOvernight ? plusDays(begun, 1) : begun;
             return week.closures.includes(day) ? 0 : (status as MarketStatus);
           }
           return 0;

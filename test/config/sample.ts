@@ -71,6 +71,8 @@ export function sampleFile() {
         sessions: [{ days: ['mon'], from: '09:00', to: '15:30', status: 'regular' }],
         closures: ['2025-01-01'],
         early_closes: { '2025-01-06': '12:00' },
+        late_opens: { '2025-01-13': '10:00' },
+        known_until: '2099-12-31',
       },
     },
     limits: {

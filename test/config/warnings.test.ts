@@ -24,6 +24,13 @@ test('an admin listener that other machines may reach', async (t) => {
     t.same(warningsOf(['admin', 'host'], host), [], host);
 });
 
+test('a calendar whose dates end soon', async (t) => {
+  t.match(warningsOf(['calendars', 'tokyo', 'known_until'], '2025-12-31'), [
+    /calendars\.tokyo: its closures and hours were known until 2025-12-31: add those after it$/,
+  ]);
+  t.match(warningsOf(['calendars', 'tokyo', 'known_until'], undefined), [/ until 2025-01-13: /]);
+});
+
 test('a token that may publish for everybody', async (t) => {
   const [warning, ...more] = warningsOf(['tokens', 0, 'publisher_keys'], undefined);
   t.match(

@@ -32,6 +32,22 @@ test('a service that drains lives and is not ready', async (t) => {
   await stopped;
 });
 
+test('a ready service says which calendar ends soon', async (t) => {
+  const session = { days: ['mon'], from: '09:00', to: '10:00', status: 'regular' };
+  const service = await startTestService({
+    calendars: { own: { time_zone: 'UTC', sessions: [session], known_until: '2020-12-31' } },
+  });
+  t.teardown(() => service.stop());
+  t.same(await ask(service, '/readyz'), {
+    ...OK,
+    body: {
+      data: 'ok',
+      warnings: ['calendar own: its closures and hours were known until 2020-12-31: add those after it'],
+    },
+  });
+  t.same(await ask(service, '/livez'), OK);
+});
+
 test('the admin listener answers only requests for a host that nobody else can let resolve to it', async (t) => {
   const service = await startTestService({ admin: { port: 0, allowed_hosts: ['Prices.internal'] } });
   t.teardown(() => service.stop());
