@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   'demo-cluster': async () => (await import('./demo_cluster_command.js')).registerDemoCluster,
   'cluster-init': async () => (await import('./cluster_init_command.js')).registerClusterInit,
   'check-config': async () => (await import('./check_config_command.js')).registerCheckConfig,
+  reload: async () => (await import('./reload_command.js')).registerReload,
   store: async () => (await import('./store_command.js')).registerStore,
   backup: async () => (await import('./backup_command.js')).registerBackup,
   keygen: async () => (await import('./keygen_command.js')).registerKeygen,

@@ -83,17 +83,24 @@ function reload(file: string, logger: Logger, service: Service): void {
   const configured = readConfigured(file);
   if (!configured.ok) {
     logger.error({ errors: configured.errors }, NOT_VALID);
-    service.noteInvalidReload();
+    service.noteReload(false, configured.errors);
     return;
   }
   try {
-    service.reload(configured.config, configured.keys);
+    const sections = service.reload(configured.config, configured.keys);
     logWarnings(configured.warnings, logger);
     logger.info('the configuration was read again');
+    const later = sections.length === 0 ? [] : [`takes effect at the next start: ${sections.join(', ')}`];
+    service.noteReload(true, [...configured.warnings, ...later]);
   } catch (error) {
-    if (error instanceof ChangedIdsError)
-      logger.error({ errors: configured.describe(error.problems) }, NOT_VALID);
-    else logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+    if (error instanceof ChangedIdsError) {
+      const errors = configured.describe(error.problems);
+      logger.error({ errors }, NOT_VALID);
+      service.noteReload(false, errors);
+    } else {
+      logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+      service.noteReload(false, [(error as Error).message]);
+    }
   }
 }
 

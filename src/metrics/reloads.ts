@@ -6,11 +6,21 @@ export interface ReloadState {
   readonly certificateEndSeconds: number | undefined;
 }
 
+/** The verdict on the last reload that a signal requested. `/last_reload` of the admin listener answers with it. */
+export interface ReloadVerdict {
+  /** The number of reloads since the start. */
+  readonly number: number;
+  readonly isOk: boolean;
+  /** The warnings of a reload that applied the file, or the reasons of one that did not. */
+  readonly messages: readonly string[];
+}
+
 /** The outcomes of configuration reloads. The start counts as the first reload. */
 export class Reloads {
   readonly #nowSeconds: () => number;
   readonly #certificateEndSeconds: () => number | undefined;
   #state!: ReloadState;
+  #verdict: ReloadVerdict = { number: 0, isOk: true, messages: [] };
 
   /**
    * @param nowSeconds returns UNIX seconds
@@ -35,13 +45,23 @@ export class Reloads {
     try {
       reload();
     } catch (error) {
-      this.failed();
+      this.#failed();
       throw error;
     }
     this.#succeeded();
   }
 
-  failed(): void {
+  get verdict(): ReloadVerdict {
+    return this.#verdict;
+  }
+
+  /** Records the verdict on a requested reload. A file that was invalid before {@link run} counts as a failed reload. */
+  decided(isOk: boolean, messages: readonly string[]): void {
+    if (!isOk) this.#failed();
+    this.#verdict = { number: this.#verdict.number + 1, isOk, messages };
+  }
+
+  #failed(): void {
     this.#state = { ...this.#state, reload: { atSeconds: this.#nowSeconds(), isOk: false } };
   }
 

@@ -8,6 +8,15 @@ import { methodFaultOf, writeLater, writeResponse } from './uws/http.js';
 import { claimPort } from './uws/port_claim.js';
 import { readRequest } from './uws/received_request.js';
 
+/** The verdict on the last requested reload. */
+interface LastReload {
+  /** The number of reloads since the start. */
+  readonly number: number;
+  readonly isOk: boolean;
+  /** The warnings of a reload that applied the file, or the reasons of one that did not. */
+  readonly messages: readonly string[];
+}
+
 export interface AdminOptions {
   /** Returns the reasons why the service is not ready; empty when it is ready. */
   readonly notReady: () => readonly string[];
@@ -15,6 +24,8 @@ export interface AdminOptions {
   readonly remarks: () => readonly string[];
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
+  /** Returns the verdict on the last requested reload. */
+  readonly lastReload: () => LastReload;
   /** True if another process listens on the port until this process takes over. */
   readonly sharesPort: boolean;
 }
@@ -26,7 +37,7 @@ export interface AdminOptions {
 export async function openAdmin(
   ws: typeof uWS,
   at: AdminConfig,
-  { notReady, remarks, metrics, sharesPort }: AdminOptions,
+  { notReady, remarks, metrics, lastReload, sharesPort }: AdminOptions,
 ): Promise<OpenPort> {
   const app = createApp(ws, at);
   const ownHosts = new OwnHosts([at.host, ...at.allowedHosts]);
@@ -40,6 +51,10 @@ export async function openAdmin(
     }
     if (path === ADMIN_PATHS.metrics && method === 'GET') {
       writeLater(res, method, metricsResponse(metrics()));
+      return;
+    }
+    if (path === ADMIN_PATHS.lastReload && method === 'GET') {
+      writeResponse(res, method, verdictResponse(lastReload()));
       return;
     }
     writeResponse(res, method, answer(method, path, { notReady, remarks }));
@@ -74,6 +89,11 @@ function answer(
         body: JSON.stringify({ data: 'ok', ...(warnings.length > 0 && { warnings }) }),
       }
     : { status: 503, headers: [], body: JSON.stringify({ error: reasons.join('; ') }) };
+}
+
+function verdictResponse({ number, isOk, messages }: LastReload): RestResponse {
+  const data = { pid: process.pid, number, ok: isOk, messages };
+  return { status: 200, headers: [], body: JSON.stringify({ data }) };
 }
 
 function metricsResponse(text: Promise<string>): Promise<RestResponse> {

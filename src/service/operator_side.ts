@@ -103,6 +103,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
         ({ name, message }) => `calendar ${name}: ${message}`,
       ),
     metrics: metricsText,
+    lastReload: () => reloads.verdict,
   });
   const clients = {
     setAccepting: (accepting: boolean) => edges.tell({ do: 'setAccepting', accepting }),

@@ -37,18 +37,19 @@ export interface Service {
   staleAssets(): number;
   /**
    * Applies a changed configuration. Closes only the connections that have lost their rights.
+   * @returns the changed sections that take effect only at the next start
    * @throws Error when the store has a damaged record of an asset that the configuration adds again, or when the policy of a public log
    * lacks the key that signs it; nothing has then changed
    * @throws ChangedIdsError when the configuration gives a streaming ID another meaning; nothing has then changed
    */
-  reload(config: Config, keys: PrivateKeys): void;
+  reload(config: Config, keys: PrivateKeys): readonly string[];
   /**
    * Resolves when another service requests the data folder. {@link stop} then hands the folder over first, and closes connections when the
    * other service serves.
    */
   readonly askedToHandOver: Promise<void>;
-  /** Counts an invalid file for a reload in the metrics. */
-  noteInvalidReload(): void;
+  /** Records the verdict on a reload, for the metrics and for `tickseal reload`. */
+  noteReload(isOk: boolean, messages: readonly string[]): void;
   /**
    * Closes all connections with code 1001, writes the waiting data and frees the ports. Only the first call has an effect.
    * @throws Error when the last commit failed; the ports are free in this case too
@@ -183,7 +184,7 @@ class RunningService implements Service {
     return settings.catalogue.listed.filter((asset) => !source.isLive(asset)).length;
   }
 
-  reload(nextConfig: Config, nextKeys: PrivateKeys): void {
+  reload(nextConfig: Config, nextKeys: PrivateKeys): readonly string[] {
     const { settings, pool } = this.#making;
     const sections = [
       ...changedFixedSections(settings.config, nextConfig),
@@ -200,10 +201,11 @@ class RunningService implements Service {
       changeLogKeys();
       this.#making.tellNodes();
     });
+    return sections;
   }
 
-  noteInvalidReload(): void {
-    this.#reloads.failed();
+  noteReload(isOk: boolean, messages: readonly string[]): void {
+    this.#reloads.decided(isOk, messages);
   }
 
   stop(): Promise<void> {

@@ -68,4 +68,9 @@ export const STREAM_LOG_FOLDER = 'streams/';
 export const PAGE_PATHS = { home: '/', files: '/page/' } as const;
 
 /** The paths of the admin listener, which requires no token. */
-export const ADMIN_PATHS = { live: '/livez', ready: '/readyz', metrics: '/metrics' } as const;
+export const ADMIN_PATHS = {
+  live: '/livez',
+  ready: '/readyz',
+  metrics: '/metrics',
+  lastReload: '/last_reload',
+} as const;

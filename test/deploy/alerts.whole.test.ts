@@ -342,7 +342,7 @@ test('a running service raises the alerts that can be provoked in it', async (t)
   const target = { targets: [new URL(service.adminUrl).host], labels: { instance: SERVICE } };
   const prometheus = await startWithRules(t, [target]);
   const feed = await Feed.open(service);
-  service.noteInvalidReload();
+  service.noteReload(false, []);
   const headers = { Authorization: 'Basic wrong' };
   const until = (alerts: readonly string[]) =>
     eventually(async () => {

@@ -33,6 +33,7 @@ test('every metric shows its value', async (t) => {
     threadOverruns: 11,
     threadFailures: 12,
     aggregatesDropped: 30,
+    connectionsRefused: 32,
     eventLoopStalls: 31,
   });
   for (let i = 0; i < 13; i++) countRejection(counters, 'a reason');
@@ -64,6 +65,7 @@ test('every metric shows its value', async (t) => {
     aggregates_signed_total: 3,
     signing_failures_total: 4,
     aggregates_dropped_total: 30,
+    connections_refused_total: 32,
     assets_ended_total: 5,
     publisher_replies_dropped_total: 6,
     stream_frames_made_total: 7,

@@ -10,7 +10,8 @@ test('the last reload and its result are kept, and the certificate that is in fo
   );
   t.same(reloads.state, { reload: { atSeconds: 10, isOk: true }, certificateEndSeconds: 100 }, 'the start');
   now = 11;
-  reloads.failed();
+  reloads.decided(false, ['not valid']);
+  t.same(reloads.verdict, { number: 1, isOk: false, messages: ['not valid'] });
   t.same(reloads.state, { reload: { atSeconds: 11, isOk: false }, certificateEndSeconds: 100 });
   now = 12;
   certificateEnd = 200;
@@ -22,6 +23,8 @@ test('the last reload and its result are kept, and the certificate that is in fo
   now = 13;
   reloads.run(() => {});
   t.same(reloads.state, { reload: { atSeconds: 13, isOk: true }, certificateEndSeconds: 200 });
+  reloads.decided(true, []);
+  t.same(reloads.verdict, { number: 2, isOk: true, messages: [] });
   certificateEnd = undefined;
   reloads.run(() => {});
   t.equal(reloads.state.certificateEndSeconds, 200, 'one that cannot be read changes nothing');

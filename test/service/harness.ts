@@ -132,7 +132,7 @@ export async function startTestService(
     askedToHandOver,
     staleAssets: () => service.staleAssets(),
     reload: (...settings) => service.reload(...settings),
-    noteInvalidReload: () => service.noteInvalidReload(),
+    noteReload: (...verdict) => service.noteReload(...verdict),
     abandon: () => service.abandon(),
     url: `http://127.0.0.1:${port}`,
     socketUrl: `ws://127.0.0.1:${port}`,
