@@ -1,3 +1,4 @@
+import { secondText } from '../model/announcement_chain.js';
 import type { AnnouncedSigner, SignerKind } from '../wire/announcement.js';
 
 /** The fields of an entry of `/v1/signers` that announcements need. */
@@ -47,6 +48,21 @@ export function mergeSigners(
     .filter((signer) => !names.has(nameOf(signer)))
     .map((signer) => ({ ...signer, untilS: Math.min(signer.untilS ?? nowS, Math.max(nowS, signer.fromS)) }));
   return [...now, ...former];
+}
+
+/** Returns what a list leaves open: the kinds of keys that end without a key that follows, or that no next key is named at all. */
+export function openEnds(signers: readonly AnnouncedSigner[], nowS: number): string[] {
+  const valid = signers.filter(({ isRevoked }) => !isRevoked);
+  const ends = [...new Set(valid.map(({ kind }) => kind))].flatMap((kind) => {
+    const untils = valid.filter((signer) => signer.kind === kind).map(({ untilS }) => untilS);
+    if (untils.includes(undefined)) return [];
+    const endS = Math.max(...untils.map(Number));
+    return endS <= nowS
+      ? []
+      : [`no ${kind} key follows at ${secondText(endS)}: readers refuse all later prices`];
+  });
+  if (ends.length > 0 || valid.some(({ fromS }) => fromS > nowS)) return ends;
+  return ['no next key is named: announce the next key before it signs'];
 }
 
 function dataOf(text: string): unknown {

@@ -7,7 +7,7 @@ import { readSecretFile } from '../config/secret_file.js';
 import { ANNOUNCEMENT_WAIT_S, secondText } from '../model/announcement_chain.js';
 import { NS_PER_SECOND } from '../model/time.js';
 import { type AnnouncedSigner, NO_PREVIOUS, NO_ROOT, readHex } from '../wire/announcement.js';
-import { listedSigners, mergeSigners } from './announced_signers.js';
+import { listedSigners, mergeSigners, openEnds } from './announced_signers.js';
 import { type ChainFile, describeList, readChainFile, withAnnouncement } from './announcement_file.js';
 import { addressOf, createPrivateKey, writeNewFile } from './keygen_command.js';
 import { collectKey, parseEvmAddress } from './option_forms.js';
@@ -65,7 +65,7 @@ export function registerKeys(program: Command): void {
           options.signers === undefined
             ? before
             : mergeSigners(before, listedSigners(readFileSync(options.signers, 'utf8')), nowS);
-        print(append(file, signers, options, nowS));
+        print([...append(file, signers, options, nowS), ...openEnds(signers, nowS)]);
       }),
     );
 

@@ -7,6 +7,7 @@ import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/
 import { hostProblem } from '../server/uws/port_claim.js';
 import { idProblems } from '../service/known_ids.js';
 import { dataFolderProblem } from '../store/data_folder.js';
+import { unannouncedKeyWarnings } from './planned_keys.js';
 
 /** A configuration with its keys, or all errors of the configuration, one line each. */
 export type Configured =
@@ -82,5 +83,14 @@ function withKeys(file: string, loaded: LoadResult): Configured {
   const errors = [...(read.ok ? [] : read.errors), ...(secret && 'message' in secret ? [secret] : [])];
   if (!read.ok || errors.length > 0) return { ok: false, errors: loaded.describe(errors) };
   const natsCredentials = secret && 'text' in secret ? secret.text : undefined;
-  return { ok: true, config, keys: read.keys, natsCredentials, warnings, describe: loaded.describe };
+  const nowS = Math.floor(Date.now() / 1000);
+  const ofKeys = loaded.describe(unannouncedKeyWarnings(config, read.keys, nowS));
+  return {
+    ok: true,
+    config,
+    keys: read.keys,
+    natsCredentials,
+    warnings: [...warnings, ...ofKeys],
+    describe: loaded.describe,
+  };
 }

@@ -41,6 +41,8 @@ export interface PublicLogState {
 export interface AnnouncedState {
   /** The number of keys with which this process signs now, although the newest announcement does not allow them. */
   readonly unannouncedKeys: number;
+  /** The first key that will sign although the newest announcement does not allow it then, and the UNIX second at which it begins. */
+  readonly nextUnannounced: { readonly address: string; readonly fromSeconds: number } | undefined;
   /** The UNIX second at which the newest announcement expires. */
   readonly expiresAtSeconds: number;
 }

@@ -18,7 +18,7 @@ import { openAdmin } from '../server/admin.js';
 import { guardFileHandles } from '../server/uws/file_handles.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
 import type { Store } from '../store/store.js';
-import { announcedState } from './announced_state.js';
+import { announcedState, announcementWarnings } from './announced_state.js';
 import type { PriceMaker } from './price_maker.js';
 import { publicLogState } from './public_log_state.js';
 import type { Settings } from './settings.js';
@@ -71,6 +71,8 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
 
   const clockTroubles = () => [...maker.clockTroubles(), ...edges.troubles()];
 
+  const announced = () => announcedState(settings().config, maker.nodes(), Number(secondOf(clock.nowNs())));
+
   function notReady(): string[] {
     const health = store.health();
     return [
@@ -98,10 +100,12 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
   const admin = await openAdmin(listen.webSockets, listen.at, {
     sharesPort: listen.sharesPort,
     notReady,
-    remarks: () =>
-      nearHorizons(settings().config.calendars, millisecondOf(clock.nowNs())).map(
+    remarks: () => [
+      ...announcementWarnings(announced()),
+      ...nearHorizons(settings().config.calendars, millisecondOf(clock.nowNs())).map(
         ({ name, message }) => `calendar ${name}: ${message}`,
       ),
+    ],
     metrics: metricsText,
     lastReload: () => reloads.verdict,
   });
@@ -135,7 +139,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       isReady: notReady().length === 0,
       isClockOk: clockTroubles().length === 0,
       activity: maker.activity(),
-      announced: announcedState(settings().config, maker.nodes(), Number(secondOf(clock.nowNs()))),
+      announced: announced(),
       cluster: maker.cluster?.(),
       publicLog: maker.publicLog?.(),
       streamLog: publicLogState(streamLog),

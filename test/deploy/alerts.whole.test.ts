@@ -75,7 +75,7 @@ function healthy(): Sample {
       reload: { atSeconds: nowS, isOk: true },
       certificateEndSeconds: nowS + 90 * 86_400,
       isClockOk: true,
-      announced: { unannouncedKeys: 0, expiresAtSeconds: nowS + 90 * 86_400 },
+      announced: { unannouncedKeys: 0, nextUnannounced: undefined, expiresAtSeconds: nowS + 90 * 86_400 },
       activity: {
         assets: [{ symbol: 'BTCUSD', signatureType: 'evm', inputs: 1, updatedAtSeconds: nowS }],
         publishers: [{ key: '0xaa', signatureType: 'evm', updatedAtSeconds: nowS }],
@@ -194,7 +194,11 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
     state.announced = { ...state.announced!, unannouncedKeys: 1 };
   },
   TicksealAnnouncementEnds: ({ state }) => {
-    state.announced = { unannouncedKeys: 0, expiresAtSeconds: state.certificateEndSeconds! - 77 * 86_400 };
+    state.announced = {
+      unannouncedKeys: 0,
+      nextUnannounced: undefined,
+      expiresAtSeconds: state.certificateEndSeconds! - 77 * 86_400,
+    };
   },
   TicksealOverloaded: ({ counters }, s) => {
     counters.eventLoopStalls = s;

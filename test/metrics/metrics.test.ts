@@ -82,6 +82,7 @@ test('every metric shows its value', async (t) => {
     store_records_waiting: 18,
     store_healthy: 0,
     keys_not_announced: 1,
+    next_key_not_announced_timestamp_seconds: 49,
     announcement_expiry_timestamp_seconds: 48,
     assets_live: 19,
     assets_stale: 20,

@@ -11,7 +11,11 @@ export const SAMPLE_STATE: ServiceState = {
   certificateEndSeconds: 41,
   isReady: true,
   isClockOk: false,
-  announced: { unannouncedKeys: 1, expiresAtSeconds: 48 },
+  announced: {
+    unannouncedKeys: 1,
+    nextUnannounced: { address: '0x1', fromSeconds: 49 },
+    expiresAtSeconds: 48,
+  },
   activity: {
     assets: [
       { symbol: 'BTCUSD', signatureType: 'evm', inputs: 3, updatedAtSeconds: 45.5 },

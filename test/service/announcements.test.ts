@@ -1,18 +1,20 @@
 import { test } from 'tap';
-import { listedSigners, mergeSigners } from '../../src/cli/announced_signers.js';
+import { listedSigners, mergeSigners, openEnds } from '../../src/cli/announced_signers.js';
 import { describeList, withAnnouncement } from '../../src/cli/announcement_file.js';
 import { addressOf } from '../../src/cli/keygen_command.js';
+import { unannouncedKeyWarnings } from '../../src/cli/planned_keys.js';
 import { createClient } from '../../src/client/node.js';
 import { followSigners } from '../../src/client/signers_index.js';
 import { CHAIN_CRYPTO } from '../../src/client/verify/chain_crypto.js';
 import { systemClock } from '../../src/clock/clock.js';
+import { parseConfig } from '../../src/config/load.js';
 import { followOwnChain } from '../../src/model/announcement_chain.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { announcementLines, NO_PREVIOUS } from '../../src/wire/announcement.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { Feed, units } from './feed.js';
-import { get, SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
+import { get, SERVICE_KEYS, startTestService, TOKEN, testConfig } from './harness.js';
 
 const ROOT = Buffer.alloc(32, 0x51);
 const [BEFORE, AFTER] = [Buffer.alloc(32, 0x52), Buffer.alloc(32, 0x53)];
@@ -155,6 +157,53 @@ test('more readers than an address may ask for in a second all follow the keys',
     Array(8).fill(1),
   );
   t.ok(statuses.includes(429), 'some requests were refused for a second');
+});
+
+test('a key that will sign and is not announced then is named ahead of its time', async (t) => {
+  const first = await startTestService({ assets: ASSETS });
+  t.teardown(() => first.stop());
+  const nowS = Math.floor(Date.now() / 1000);
+  const announcements = announcementLines(await announce(first.url, '', nowS));
+  const changeS = nowS + 3600;
+  const changeNs = (BigInt(changeS) * NS_PER_SECOND) as TimeNs;
+  const evm = [
+    { key: SERVICE_KEYS.evm, fromNs: 0n as TimeNs, untilNs: changeNs },
+    { key: AFTER, fromNs: changeNs, untilNs: undefined },
+  ];
+  const keys = { ...SERVICE_KEYS, evm };
+  const other = await startTestService({ assets: ASSETS }, { keys, announcements });
+  t.teardown(() => other.stop());
+  const ready = await fetch(`${other.adminUrl}/readyz`);
+  t.equal(ready.status, 200);
+  const warning = `the key ${addressOf(AFTER)} signs from ${new Date(changeS * 1000).toISOString().replace('.000Z', 'Z')} on, and no announcement names it then`;
+  t.same(await ready.json(), { data: 'ok', warnings: [warning] });
+  const metrics = await (await fetch(`${other.adminUrl}/metrics`)).text();
+  t.match(metrics, `\ntickseal_next_key_not_announced_timestamp_seconds ${changeS}\n`);
+  t.match(metrics, '\ntickseal_keys_not_announced 0\n');
+
+  const loaded = parseConfig(testConfig(t.testdir(), { assets: ASSETS }), 'c');
+  if (!loaded.ok) return t.fail(loaded.errors.join('\n'));
+  const config = { ...loaded.config, announcements };
+  t.match(unannouncedKeyWarnings(config, keys, nowS), [
+    { path: ['keys', 'evm', 1], message: addressOf(AFTER) },
+  ]);
+  t.match(unannouncedKeyWarnings(config, keys, changeS + 3600), [{ message: /signs now/ }]);
+  t.same(unannouncedKeyWarnings(config, SERVICE_KEYS, nowS), []);
+  const text = await announce(other.url, announcements.join('\n'), nowS);
+  t.same(unannouncedKeyWarnings({ ...config, announcements: announcementLines(text) }, keys, nowS), []);
+});
+
+test('a list says which kinds of keys end without one that follows', async (t) => {
+  const [now, next] = ['0x1', '0x2'].map((key) => ({
+    kind: 'stream' as const,
+    key,
+    fromS: 0,
+    isRevoked: false,
+  }));
+  const ending = { ...now!, untilS: 2_000 };
+  t.match(openEnds([ending], 1_000), [/^no stream key follows at 1970-01-01T00:33:20Z/]);
+  t.match(openEnds([{ ...now!, untilS: undefined }], 1_000), [/^no next key is named/]);
+  t.same(openEnds([ending, { ...next!, fromS: 2_000, untilS: undefined }], 1_000), []);
 });
 
 test('a key that is not announced is counted', async (t) => {
