@@ -110,6 +110,7 @@ export function writeConfig(
     limits: {
       stream_connections: 100_000,
       connections_per_address: 100_000,
+      delta_aggregates_per_second: 1_000_000,
       connections_per_token: 100_000,
       publish_connections_per_token: 100_000,
       idle_timeout: '960s',

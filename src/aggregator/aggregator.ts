@@ -9,6 +9,7 @@ import { earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.j
 import type { LatestInput } from '../records/latest_input.js';
 import type { AggregatorOptions } from './aggregator_options.js';
 import { AssetBook } from './books/book.js';
+import { DeltaPace } from './books/delta_pace.js';
 import { SigningTriggers } from './books/triggers.js';
 import { Intake } from './intake.js';
 import { LastUpdates } from './last_updates.js';
@@ -39,6 +40,7 @@ export class Aggregator implements PublishReceiver {
   readonly #told: (LivePrice | undefined)[] = [];
   readonly #signing: SigningQueue;
   readonly #lastUpdates = new LastUpdates();
+  readonly #deltaPace: DeltaPace;
   #catalogue: Catalogue;
   #triggers: SigningTriggers;
   #nextExpiryNs: bigint | undefined;
@@ -63,11 +65,15 @@ export class Aggregator implements PublishReceiver {
     });
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset, ingest.maxFutureNs));
     this.#triggers = new SigningTriggers(catalogue.listed, clock.nowNs());
+    this.#deltaPace = new DeltaPace(options.deltaAggregatesPerSecondMax);
     this.#signing = new SigningQueue({
       times: parts.times,
       signer: parts.signer,
       bookOf: (index) => this.#books[index]!,
-      onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
+      onTaken: ({ asset, price }, trigger) => {
+        this.#triggers.signed(asset.index, price!);
+        if (trigger === 'delta') this.#deltaPace.signed(asset.index, clock.nowNs());
+      },
       onSigned: (aggregates) => this.#tellSigned(aggregates),
       onFailed: (count, error) => this.#tellFailed(count, error),
       onDropped: () => {
@@ -171,7 +177,8 @@ export class Aggregator implements PublishReceiver {
    */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     const isWaiting = this.#options.parts.times.isWaiting;
-    const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, this.#triggers.nextDueNs);
+    const ofPeriodNs = earlierOf(this.#triggers.nextDueNs, this.#deltaPace.nextDueNs);
+    const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, ofPeriodNs);
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
@@ -186,6 +193,7 @@ export class Aggregator implements PublishReceiver {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
     }
+    for (const index of this.#deltaPace.takeDue(nowNs)) this.#requestIfMoved(this.#books[index]!, nowNs);
     this.#signing.tick(nowNs);
   }
 
@@ -235,11 +243,21 @@ export class Aggregator implements PublishReceiver {
     this.#told[index] = live;
     if (price !== undefined && live !== undefined) {
       if (!isSameLivePrice(live, known)) sink.priced(live);
-      if (this.#triggers.isDelta(asset, price)) this.#signing.request(asset, 'delta');
+      this.#requestIfMoved(book, nowNs);
     } else if (known !== undefined) {
       this.#triggers.ended(index);
       sink.ended({ asset, atNs: nowNs });
       counters.assetsEnded++;
+    }
+  }
+
+  /** Requests a signature when the price moved far enough. Past the allowance of the asset, the move waits for a later tick. */
+  #requestIfMoved({ asset, price }: AssetBook<LatestInput>, nowNs: TimeNs): void {
+    if (price === undefined || !this.#triggers.isDelta(asset, price)) return;
+    if (this.#deltaPace.admit(asset.index, nowNs)) this.#signing.request(asset, 'delta');
+    else {
+      this.#options.parts.counters.deltasHeld++;
+      this.#askForTick();
     }
   }
 

@@ -16,6 +16,8 @@ export interface AggregatorOptions {
   readonly ingest: IngestWindow;
   /** The limit for each token or key. */
   readonly badSignaturesPerSecondMax: number;
+  /** The limit for each asset. */
+  readonly deltaAggregatesPerSecondMax: number;
   readonly parts: AggregatorParts;
   readonly hooks: AggregatorHooks;
 }

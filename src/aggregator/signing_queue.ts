@@ -10,7 +10,7 @@ export interface SigningOptions {
   readonly signer: () => AggregateSigner;
   readonly bookOf: (index: AssetIndex) => AssetBook;
   /** Called at the moment of signing, with the book of the price. */
-  readonly onTaken: (book: AssetBook) => void;
+  readonly onTaken: (book: AssetBook, trigger: Trigger) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;
   /** Called for each due aggregate that will never be signed, because there was no usable time. */
@@ -85,7 +85,7 @@ export class SigningQueue {
       // The asset may have lost its price while its aggregate waited.
       if (price === undefined) continue;
       batch.push({ asset, trigger, price, inputs: book.counted(), signedAtNs });
-      onTaken(book);
+      onTaken(book, trigger);
     }
     due.clear();
     if (batch.length === 0) return;

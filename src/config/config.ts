@@ -141,6 +141,8 @@ export interface Limits {
    * The number of bad signatures per second, for each token or key. Above this number, the service refuses updates without verification.
    */
   readonly badSignaturesPerSecond: number;
+  /** The number of aggregates per second that are signed because a price moved, for each asset. */
+  readonly deltaAggregatesPerSecond: number;
   /** The number of failed logins per minute, for each client address. */
   readonly failedLoginsPerMinute: number;
   readonly refusedRequestsPerMinute: number;
@@ -237,6 +239,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       publishBytesPerSecond: limits.publish_bytes_per_second,
       badMessagesPerSecond: limits.bad_messages_per_second,
       badSignaturesPerSecond: limits.bad_signatures_per_second,
+      deltaAggregatesPerSecond: limits.delta_aggregates_per_second,
       failedLoginsPerMinute: limits.failed_logins_per_minute,
       refusedRequestsPerMinute: limits.refused_requests_per_minute,
     },

@@ -247,6 +247,7 @@ const limits = z.strictObject({
   publish_bytes_per_second: sizeBytes('8 MiB', BYTES_PER_SECOND_MAX),
   bad_messages_per_second: count(100),
   bad_signatures_per_second: count(2000),
+  delta_aggregates_per_second: count(20, 1_000_000),
   failed_logins_per_minute: count(300),
   refused_requests_per_minute: count(3000),
 });

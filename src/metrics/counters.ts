@@ -36,6 +36,8 @@ export interface Counters {
    * time, because the mark of signed times was not on disk.
    */
   aggregatesDropped: number;
+  /** The number of updates that moved a price by `delta_percent` while their asset had used up its allowance. */
+  deltasHeld: number;
   /** The number of times that an asset lost its price, because too few publishers had fresh inputs. */
   assetsEnded: number;
   /** The number of replies that the service dropped because the publisher did not read its socket. */
@@ -62,6 +64,7 @@ export function createCounters(): Counters {
     aggregatesSigned: 0,
     signingFailures: 0,
     aggregatesDropped: 0,
+    deltasHeld: 0,
     assetsEnded: 0,
     repliesDropped: 0,
     framesMade: 0,

@@ -81,6 +81,7 @@ export class LocalMaker {
       catalogue,
       ingest: config.ingest,
       badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
+      deltaAggregatesPerSecondMax: config.limits.deltaAggregatesPerSecond,
       parts: {
         clock,
         times,

@@ -146,6 +146,27 @@ test('the clock signs every period, a delta at once, and the trigger says which'
   t.ok(latest.timestampNs < latest.signedAtNs);
 });
 
+test('a price that jumps with every update is signed 20 times a second, and the newest price is not lost', async (t) => {
+  const daily = sampleAsset({ clockPeriodNs: 86_400_000_000_000n });
+  const harness = await AggregatorHarness.start(t, { assets: [daily], publishers });
+  const { aggregator, prices, clock, counters } = harness;
+  const session = newSession();
+  const put = (price: bigint) => {
+    atOnce(receive(aggregator, session, messageOf(first!, { BTCUSD: price }, clock.nowNs())));
+    harness.endTurn();
+  };
+  for (let i = 0; i < 300; i++) {
+    put(i % 2 === 0 ? 100n : 200n);
+    harness.advanceMs(10);
+  }
+  t.equal(counters.aggregatesSigned, 20 + 3 * 20, 'three seconds');
+  t.ok(counters.deltasHeld > 50);
+  put(300n);
+  t.not(prices.latest(daily)!.aggregate.price, 300n);
+  harness.advanceMs(60);
+  t.equal(prices.latest(daily)!.aggregate.price, 300n);
+});
+
 test('it needs a tick at the end of a period or when an input expires, at a multiple of 10 ms', async (t) => {
   const daily = sampleAsset({ clockPeriodNs: 86_400_000_000_000n });
   const harness = await AggregatorHarness.start(t, { assets: [daily], publishers });

@@ -160,6 +160,7 @@ export class AggregatorHarness {
         maxBackwardNs: 2n * NS_PER_SECOND,
       },
       badSignaturesPerSecondMax: 100,
+      deltaAggregatesPerSecondMax: 20,
       parts: {
         clock,
         times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),

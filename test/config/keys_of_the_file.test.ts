@@ -257,6 +257,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ],
   ['limits.bad_messages_per_second', counts],
   ['limits.bad_signatures_per_second', counts],
+  ['limits.delta_aggregates_per_second', { right: [undefined, 1, 1_000_000], wrong: [0, 1_000_001, 1.5] }],
   ['limits.failed_logins_per_minute', counts],
   ['limits.refused_requests_per_minute', counts],
 ];

@@ -100,6 +100,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     rangeRowsPerSecond: 50_000,
     publishBytesPerSecond: 8 * 1024 * 1024,
     badMessagesPerSecond: 100,
+    deltaAggregatesPerSecond: 20,
     failedLoginsPerMinute: 300,
     refusedRequestsPerMinute: 3000,
   });

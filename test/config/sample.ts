@@ -97,6 +97,7 @@ export function sampleFile() {
       publish_bytes_per_second: '8 MiB',
       bad_messages_per_second: 100,
       bad_signatures_per_second: 2000,
+      delta_aggregates_per_second: 20,
       failed_logins_per_minute: 300,
       refused_requests_per_minute: 3000,
     },

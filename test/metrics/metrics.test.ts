@@ -33,6 +33,7 @@ test('every metric shows its value', async (t) => {
     threadOverruns: 11,
     threadFailures: 12,
     aggregatesDropped: 30,
+    deltasHeld: 33,
     connectionsRefused: 32,
     eventLoopStalls: 31,
   });
@@ -65,6 +66,7 @@ test('every metric shows its value', async (t) => {
     aggregates_signed_total: 3,
     signing_failures_total: 4,
     aggregates_dropped_total: 30,
+    delta_moves_held_total: 33,
     connections_refused_total: 32,
     assets_ended_total: 5,
     publisher_replies_dropped_total: 6,

@@ -24,6 +24,7 @@ test('the state is told, and what has no value has no line', async (t) => {
     'tickseal_config_last_reload_timestamp_seconds 40',
     'tickseal_certificate_expiry_timestamp_seconds 41',
     'tickseal_keys_not_announced 1',
+    'tickseal_next_key_not_announced_timestamp_seconds 49',
     'tickseal_announcement_expiry_timestamp_seconds 48',
     'tickseal_ready 1',
     'tickseal_clock_healthy 0',
