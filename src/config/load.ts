@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { withAnnouncements } from './announced_chain.js';
 import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Problem, readDocument } from './document.js';
+import { changeableByOthers, dataFolderRights } from './file_rights.js';
 import { notYetInForce } from './key_times.js';
 import { namedFileProblems, namedFileWarnings, withAbsolutePaths } from './named_files.js';
 import { type Environment, loadKeys } from './private_keys.js';
@@ -43,6 +44,8 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
   } catch (error) {
     return { ok: false, errors: [`${file}: ${cannotBeRead(error)}`] };
   }
+  const rights = changeableByOthers(file);
+  if (rights !== undefined) return { ok: false, errors: [`${file}: ${rights}`] };
   const document = readDocument(text, file);
   const result = checkDocument(document, text);
   if (!result.ok) return result;
@@ -55,6 +58,7 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
     ...notYetInForce(config, Date.now()),
     ...announced.problems,
     ...namedFileProblems(config, env),
+    ...dataFolderRights(config),
   ];
   if (problems.length > 0) return { ok: false, errors: document.describe(problems) };
   const ofFiles = document.describe(namedFileWarnings(config, Date.now()));

@@ -29,10 +29,10 @@ export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibr
   // packets.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
   try {
-    return require('uWebSockets.js') as WebSocketLibrary;
+    // The binary is loaded itself, because the package's own module would run without a check of its hash.
+    return require(file) as WebSocketLibrary;
   } catch (error) {
-    // The package puts its own paragraph before the system's message.
-    const reason = (error as Error).message.trim().split('\n').at(-1);
+    const reason = (error as Error).message.trim();
     throw new Error(`${build}.node of uWebSockets.js cannot be loaded: ${reason}`, { cause: error });
   }
 }
