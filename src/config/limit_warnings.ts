@@ -1,5 +1,6 @@
 import type { AddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { strangersOf } from './allowed_origin.js';
 import type { Problem } from './document.js';
 import type { ConfigFile } from './schema.js';
 
@@ -28,6 +29,12 @@ export function* limitWarnings({ listen, ingest, storage, limits }: ConfigFile):
         message:
           'so large a block holds clients too, and each client could then choose its address in X-Forwarded-For, which the limits per address count; name the proxies alone',
       };
+  for (const [index, origin] of listen.allowed_origins.entries()) {
+    const strangers = strangersOf(origin);
+    if (strangers === undefined) continue;
+    const message = `this origin has ${strangers}: with a token of the user they may read prices too`;
+    yield { path: ['listen', 'allowed_origins', index], message };
+  }
   if (ingest.max_past < PAST_NS_MIN)
     yield {
       path: ['ingest', 'max_past'],

@@ -81,7 +81,17 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   [
     'listen.allowed_origins[0]',
     {
-      right: ['*', 'https://a.example', 'http://localhost:3000', 'http://[::1]:8080', 'https://xn--p1ai'],
+      right: [
+        '*',
+        'https://a.example',
+        'http://localhost:3000',
+        'http://[::1]:8080',
+        'https://xn--p1ai',
+        'https://*.a.example',
+        'null',
+        'capacitor://localhost',
+        'tauri://localhost',
+      ],
       wrong: [
         '',
         'data:,',
@@ -91,7 +101,12 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
         'https://a.example/x',
         'https://A.example',
         'https://a.example:443',
-        'https://*.a.example',
+        'https://*.example',
+        'https://a.*.example.com',
+        'https://*.*.example.com',
+        'https://*.a.example/',
+        'https://*.a.Example',
+        'capacitor://other',
         'https://u@a.example',
         'https://a.example?x',
         'wss://a.example',

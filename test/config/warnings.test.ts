@@ -157,3 +157,13 @@ test('the stop time is that of the units', async (t) => {
       `\nTimeoutStopSec=${UNIT_STOP_SECONDS}\n`,
     );
 });
+
+test('origins that pages of strangers may have', async (t) => {
+  for (const [origin, strangers] of [
+    ['null', /any web page can open/],
+    ['tauri://localhost', /each app/],
+    ['https://*.example.com', /take over/],
+  ] as const)
+    t.match(warningsOf(['listen', 'allowed_origins'], [origin]), [strangers]);
+  t.same(warningsOf(['listen', 'allowed_origins'], ['https://a.example', '*']), []);
+});

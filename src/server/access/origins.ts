@@ -1,4 +1,4 @@
-import { ANY_ORIGIN } from '../../config/allowed_origin.js';
+import { ANY_ORIGIN, subdomainsOf } from '../../config/allowed_origin.js';
 import type { Config } from '../../config/config.js';
 import { OwnHosts } from '../http/own_hosts.js';
 import type { RestRequest } from '../http/rest_exchange.js';
@@ -12,12 +12,14 @@ export interface OriginsConfig {
 /** The web pages that may use the service: pages of the origins in `listen.allowed_origins`, and the service's own pages. */
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
+  readonly #subdomains: readonly { readonly scheme: string; readonly end: string }[];
   readonly #scheme: 'http' | 'https';
   readonly #ownHosts: OwnHosts;
   readonly #publicOrigin: string | undefined;
 
   constructor({ service, listen }: OriginsConfig) {
-    this.#allowed = new Set(listen.allowedOrigins);
+    this.#allowed = new Set(listen.allowedOrigins.filter((text) => subdomainsOf(text) === undefined));
+    this.#subdomains = listen.allowedOrigins.flatMap((text) => subdomainsOf(text) ?? []);
     this.#scheme = listen.tls === undefined ? 'http' : 'https';
     this.#ownHosts = new OwnHosts([listen.host]);
     // The scheme of a WebSocket corresponds to a scheme of HTTP: wss to https.
@@ -26,14 +28,21 @@ export class Origins {
 
   /** True when the configuration may allow pages of other origins. */
   get allowsAny(): boolean {
-    return this.#allowed.size > 0;
+    return this.#allowed.size + this.#subdomains.length > 0;
   }
 
   /** @returns the value of `Access-Control-Allow-Origin` for a page's origin, or `undefined` if its pages may not read REST */
   allowedAs(origin: string | undefined): string | undefined {
     if (origin === undefined) return undefined;
     if (this.#allowed.has(ANY_ORIGIN)) return ANY_ORIGIN;
-    return this.#allowed.has(origin) ? origin : undefined;
+    return this.#allowed.has(origin) || this.#isSubdomain(origin) ? origin : undefined;
+  }
+
+  #isSubdomain(origin: string): boolean {
+    return this.#subdomains.some(({ scheme, end }) => {
+      const name = origin.slice(scheme.length, -end.length);
+      return origin === `${scheme}${name}${end}` && /^[a-z\d_-]+(?:\.[a-z\d_-]+)*$/.test(name);
+    });
   }
 
   /** Returns whether the requesting page may open a stream. A request without `Origin` does not come from a page. */

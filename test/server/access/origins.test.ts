@@ -67,3 +67,33 @@ test('with TLS, here or before the service, its own origin is an https one', asy
   t.notOk(behindProxy.mayOpenStream({ origin: 'http://prices.example.com', host }));
   t.equal(behindProxy.allowedAs('https://prices.example.com'), undefined, 'it needs no leave to read itself');
 });
+
+test('subdomains of a pattern, apps and pages without an origin may read REST where they are allowed', async (t) => {
+  const origins = originsOf({
+    allowed_origins: ['https://*.example.com', 'http://*.b.test:8080', 'null', 'tauri://localhost'],
+  });
+  for (const origin of [
+    'https://a.example.com',
+    'https://a.b-1.example.com',
+    'http://a.b.test:8080',
+    'null',
+    'tauri://localhost',
+  ])
+    t.equal(origins.allowedAs(origin), origin);
+  for (const other of [
+    'https://example.com',
+    'https://.example.com',
+    'https://aexample.com',
+    'https://a.example.com:8443',
+    'http://a.example.com',
+    'https://a.example.com.evil.test',
+    'https://evil.test/.example.com',
+    'https://evil.test#.example.com',
+    'https://a@.example.com',
+    'http://a.b.test',
+    'https://*.example.com',
+    'capacitor://localhost',
+    'tauri://a',
+  ])
+    t.equal(origins.allowedAs(other), undefined, other);
+});
