@@ -28,13 +28,16 @@ test('the unit starts, reloads a valid file and refuses an invalid one', {
   };
   const tokens = [{ name: 'all', sha256, scopes: ['rest'] }];
   // The program is at another place on this machine, and the test reads the verdict that systemd writes to its journal.
-  const unit = readFileSync(join(ROOT, 'scripts/deploy/tickseal.service'), 'utf8')
-    .replaceAll('/usr/bin/node', process.execPath)
-    .replace('[Service]', '[Service]\nStandardError=append:/mnt/out/unit');
+  const programHere = (unit: string) =>
+    readFileSync(join(ROOT, unit), 'utf8')
+      .replaceAll('/usr/bin/node', process.execPath)
+      .replace('[Service]', '[Service]\nStandardError=append:/mnt/out/unit');
+  const unit = programHere('scripts/deploy/tickseal.service');
   const output = boot({
     dir,
     files: {
       '/etc/systemd/system/tickseal.service': unit,
+      '/etc/systemd/system/tickseal-backup.service': programHere('scripts/deploy/tickseal-backup.service'),
       '/etc/tickseal/tickseal.yaml': JSON.stringify(config),
       '/etc/tickseal/with_token.yaml': JSON.stringify({ ...config, tokens }),
       '/etc/tickseal/invalid.yaml': JSON.stringify({
@@ -61,6 +64,7 @@ test('the unit starts, reloads a valid file and refuses an invalid one', {
       use with_token; ask http://127.0.0.1:${port}/v1/taxonomy "with the token"
       use invalid; ask http://127.0.0.1:${port}/v1/taxonomy "after the invalid file"
       cp /etc/tickseal/with_token.yaml /etc/tickseal/tickseal.yaml; systemctl reload tickseal; echo "again: $?"
+      systemctl start tickseal-backup; echo "backup: $?"; ls /var/lib/tickseal-backup/*
       systemctl is-active tickseal; systemctl stop tickseal; echo "stop: $?"; cat /mnt/out/unit`,
   });
   t.match(output, /^start: 0$/m);
@@ -70,6 +74,7 @@ test('the unit starts, reloads a valid file and refuses an invalid one', {
   t.match(output, /^reload of invalid: 1$/m);
   t.match(output, /^after the invalid file 200$/m);
   t.match(output, /^again: 0$/m);
+  t.match(output, /^backup: 0\n[\s\S]*data\.mdb$/m);
   t.match(output, /^active$/m);
   t.match(output, /^stop: 0$/m);
   t.match(output, /tickseal\.yaml:\d+:\d+ tokens\[0\]\.scopes\[0\]: /);

@@ -7,6 +7,7 @@ import { isInstalled } from './prometheus.js';
 
 const UNIT = join(ROOT, 'scripts/deploy/tickseal.service');
 const SOURCES_UNIT = join(ROOT, 'scripts/deploy/tickseal-sources.service');
+const BACKUP_UNIT = join(ROOT, 'scripts/deploy/tickseal-backup.service');
 const WITNESS_UNIT = join(ROOT, 'scripts/deploy/tickseal-witness.service');
 
 /** The largest allowed exposure, from 0 (least exposed) to 10. */
@@ -17,7 +18,7 @@ test('the units are valid and as little exposed as the page says', async (t) => 
     t.pass('skipped: there is no systemd-analyze');
     return;
   }
-  for (const unit of [UNIT, SOURCES_UNIT, WITNESS_UNIT]) {
+  for (const unit of [UNIT, SOURCES_UNIT, WITNESS_UNIT, BACKUP_UNIT]) {
     const name = basename(unit);
     const file = join(t.testdir(), name);
     // The programs that the unit names may be in other folders on this machine.
