@@ -117,6 +117,29 @@ test('an engine that stands still while REST repeats its last top is unproven', 
   }
 });
 
+test('a market that stands still moves the price only until it is unproven', async (t) => {
+  const scene = await MarketScene.start(
+    t,
+    { kraken: ['BTC/USD'], coinbase: ['BTC/USD'] },
+    'min_sources: 1, max_age: 2s',
+  );
+  for (const kind of ['kraken', 'coinbase'] as const) await scene.show(kind, 'BTC/USD', 100);
+  const still = scene.exchange('coinbase');
+  still.isQuiet = true;
+  for (let step = 0; step < 160; step++) {
+    const before = scene.wrong;
+    scene.price *= 1.0001;
+    const { length } = still.askedTops;
+    await scene.show('kraken', 'BTC/USD', scene.price);
+    scene.pass(250);
+    if (still.askedTops.length > length) await new Promise((resolve) => setTimeout(resolve, 8));
+    // Six times max_age are 48 steps.
+    if (step > 50) t.equal(scene.wrong, before, `step ${step}`);
+  }
+  scene.summary(t);
+  t.ok(scene.furthest < 0.3, 'half of the move in that time');
+});
+
 test('a time that the operator named is the quote’s time', async (t) => {
   let at: unknown = new Date(Number(START / 1_000_000n)).toISOString();
   const server = createServer((_, response) => response.end(JSON.stringify({ rate: 1.1, time: at })));
