@@ -5,10 +5,10 @@ import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
 import { LatestInput } from '../records/latest_input.js';
+import { SeenWindow } from '../records/seen_window.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, isOver, ReplayRules, type SignedUpdate } from './replay.js';
-import { SeenWindow } from './seen_window.js';
 import { parseSignature } from './signature_texts.js';
 
 /** The memory of one publisher and one asset: the last accepted update, and the updates that the replay rules remember. */

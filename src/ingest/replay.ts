@@ -1,6 +1,6 @@
 import type { RememberedUpdate } from '../model/seen_updates.js';
 import { secondOf, type TimeNs } from '../model/time.js';
-import type { SeenWindow } from './seen_window.js';
+import type { SeenWindow } from '../records/seen_window.js';
 
 /**
  * The number of different updates of one publisher for one asset in the memory. Above this number, the service refuses new

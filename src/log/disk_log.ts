@@ -4,7 +4,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import { GroupCommit } from './group_commit.js';
 import { encodeFrame } from './log_frame.js';
-import { FORMAT_VERSION, listSegments, type SegmentHead, segmentPath } from './segment.js';
+import { FORMAT_VERSION, type SegmentHead, segmentPath } from './segment.js';
 import { syncFolder, writeAll } from './written_file.js';
 
 /** The size of a segment, in bytes of the file, from which the next commit begins another segment. */
@@ -36,15 +36,24 @@ export interface DiskLogOptions {
   /**
    * Moves the entries of a sealed segment into the files in which they stay. The segment is removed afterwards. Called for one segment
    * after the other, oldest first, and again after an error. A segment may come again after a kill, so its effect must be the same twice.
+   * @param signal aborted when the log closes; the work then ends soon, with an error if it is not done
    */
-  readonly seal: (segment: number) => Promise<void>;
+  readonly seal: (segment: LastSegment, signal: AbortSignal) => Promise<void>;
   readonly logger?: Pick<Logger, 'error' | 'info'> | undefined;
   /** {@link SEGMENT_BYTES_MAX} except in tests. */
   readonly segmentBytesMax?: number;
 }
 
-/** The segment after which a log continues. */
+/** The number and the ID of a segment. */
 export type LastSegment = Pick<SegmentHead, 'segment' | 'id'>;
+
+/** The state in which the last process left a log. */
+export interface LogEnd {
+  /** The last segment of the log; number 0 and an empty ID for a new folder. */
+  readonly last: LastSegment;
+  /** The segments in the folder that are not sealed, ascending. */
+  readonly unsealed: readonly LastSegment[];
+}
 
 /** The segment that is being written. */
 interface Running {
@@ -68,20 +77,17 @@ export class DiskLog {
   #committing: string[] = [];
   #running: Running | undefined;
   #last: LastSegment;
-  #toSeal: number[];
+  readonly #toSeal: LastSegment[];
   #sealing: Promise<void> | undefined;
   #sealTimer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
-  /**
-   * @param last the segment after which this log continues; number 0 and an empty ID for a new folder. The segments up to it that are still
-   * in the folder are sealed.
-   */
-  constructor(options: DiskLogOptions, last: LastSegment) {
+  /** @param end the log of the last process, after which this log continues */
+  constructor(options: DiskLogOptions, { last, unsealed }: LogEnd) {
     this.#options = options;
     this.#last = last;
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
-    this.#toSeal = listSegments(options.folder);
+    this.#toSeal = [...unsealed];
     this.#commits = new GroupCommit({
       write: () => this.#write(),
       isPending: () => this.#pending.length > 0 || (options.hasMore?.() ?? false),
@@ -133,17 +139,17 @@ export class DiskLog {
     return this.#commits.failure();
   }
 
-  /** Begins to move sealed segments, also those of the last process. */
+  /** Begins to move sealed segments, also those of the last process, once this process has a segment. */
   beginSealing(): void {
     this.#seal();
   }
 
   /** Writes what waits and stops. The running segment stays; the next process seals it. @throws Error when the last commit failed */
   async close(): Promise<void> {
+    this.#closing.abort();
     try {
       await this.#commits.close();
     } finally {
-      this.#isClosed = true;
       clearTimeout(this.#sealTimer);
       await this.#sealing;
       await this.#running?.file.close();
@@ -197,7 +203,7 @@ export class DiskLog {
     if (running !== undefined && !this.#isFull(running, nowNs)) return running;
     const next = await this.#create(nowNs);
     if (running !== undefined) {
-      this.#toSeal.push(running.number);
+      this.#toSeal.push({ segment: running.number, id: running.id });
       // A failed commit may have left bytes behind.
       await running.file.truncate(running.position).catch(() => {});
       await running.file.close();
@@ -241,7 +247,8 @@ export class DiskLog {
   }
 
   #seal(): void {
-    if (this.#isClosed) return;
+    // A segment always follows the sealed ones, so the loss of the newest segment is found.
+    if (this.#closing.signal.aborted || this.#running === undefined) return;
     clearTimeout(this.#sealTimer);
     this.#sealing ??= this.#sealAll().finally(() => {
       this.#sealing = undefined;
@@ -250,16 +257,18 @@ export class DiskLog {
 
   async #sealAll(): Promise<void> {
     const { folder, seal, logger } = this.#options;
+    const { signal } = this.#closing;
     try {
-      while (this.#toSeal.length > 0 && !this.#isClosed) {
-        const [number] = this.#toSeal;
-        await seal(number!);
-        await rm(segmentPath(folder, number!), { force: true });
+      while (this.#toSeal.length > 0 && !signal.aborted) {
+        const segment = this.#toSeal[0]!;
+        await seal(segment, signal);
+        await rm(segmentPath(folder, segment.segment), { force: true });
         this.#toSeal.shift();
       }
     } catch (error) {
+      if (signal.aborted) return;
       logger?.error(`the log cannot be moved into its files: ${(error as Error).message}`);
-      if (!this.#isClosed) this.#sealTimer = setTimeout(() => this.#seal(), SEAL_RETRY_MS).unref();
+      this.#sealTimer = setTimeout(() => this.#seal(), SEAL_RETRY_MS).unref();
     }
   }
 }

@@ -12,6 +12,15 @@ export interface SeenUpdates {
   readonly floorNs: TimeNs;
   /** The accepted updates from the second of `floorNs` on, in the order of arrival. */
   readonly updates: readonly Readonly<RememberedUpdate>[];
+  /** Takes the changes since the last call. Absent if the window does not note its changes. */
+  takeChanges?(): SeenChanges;
+}
+
+/** The changes of a window. */
+export interface SeenChanges {
+  /** True if the updates are the whole window. Otherwise they were added, or accepted again. */
+  readonly isWhole: boolean;
+  readonly updates: readonly Readonly<RememberedUpdate>[];
 }
 
 /** An accepted update. */

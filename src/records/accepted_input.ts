@@ -25,24 +25,33 @@ export interface AcceptedInput {
 export function encodeAcceptedInput(accepted: AcceptedInput, type: SignatureType): Uint8Array {
   // An opened record must not be decoded only to be encoded again.
   if (accepted.bytes !== undefined) return accepted.bytes;
-  const { floorNs, updates } = accepted.seen;
-  const senders: string[] = [];
-  const rows = rowsOf(updates, senders).toString('base64');
-  return Buffer.from(
-    `{"input":${inputText(accepted.input, type)},"floor":"${floorNs}","senders":${JSON.stringify(senders)},"seen":"${rows}"}`,
-  );
+  return Buffer.from(acceptedText(inputText(accepted.input, type), accepted.seen));
 }
 
-/** Reads a record of {@link encodeAcceptedInput}. @throws RangeError when the bytes are not such a record */
-export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+/** Returns the text of {@link encodeAcceptedInput}. @param input the input in the form of `signed_prices` */
+export function acceptedText(input: string, { floorNs, updates }: SeenUpdates): string {
+  const senders: string[] = [];
+  const rows = rowsOf(updates, senders).toString('base64');
+  return `{"input":${input},"floor":"${floorNs}","senders":${JSON.stringify(senders)},"seen":"${rows}"}`;
+}
+
+/** Reads a text of {@link acceptedText}. @throws RangeError when it is another text */
+export function readAcceptedText(text: string): { readonly input: string; readonly seen: SeenUpdates } {
   // An input may contain this text in `metadata`, but nothing after the input may.
   const end = text.lastIndexOf(AFTER_INPUT);
   const found = END.exec(text.slice(end));
   if (!text.startsWith(BEFORE_INPUT) || found === null) throw unreadable();
-  const input = readInputText(text.slice(BEFORE_INPUT.length, end));
+  const input = text.slice(BEFORE_INPUT.length, end);
   const updates = updatesOf(Buffer.from(found[3]!, 'base64'), JSON.parse(found[2]!) as string[]);
   return { input, seen: { floorNs: BigInt(found[1]!) as TimeNs, updates } };
+}
+
+/** Reads a record of {@link encodeAcceptedInput}. @throws RangeError when the bytes are not such a record */
+export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
+  const { input, seen } = readAcceptedText(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(),
+  );
+  return { input: readInputText(input), seen };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { SignedAggregate } from '../model/signed_price.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
-import type { CandleValues } from './candle_block.js';
+import type { CandleValues } from './candle.js';
 import { readSignedLine } from './signed_line.js';
 
 /**
@@ -72,13 +72,20 @@ class LineHolding implements PricedHolding {
  *
  * `at` is the time of the holding, and `minute` the running candle: its minute, open, high, low and close.
  */
-export function encodeHolding({ state, timeNs, minute, line }: Holding): Buffer {
-  const candle =
-    minute === undefined
-      ? ''
-      : `,"minute":[${minute.minute},${minute.open},${minute.high},${minute.low},${minute.close}]`;
+export function encodeHolding(holding: Holding): Buffer {
+  return Buffer.from(holdingText(holding));
+}
+
+/** Returns the text of {@link encodeHolding}. */
+export function holdingText({ state, timeNs, minute, line }: Holding): string {
+  const candle = minute === undefined ? '' : `,"minute":${candleText(minute)}`;
   const rest = line === undefined ? `"state":"${state}"` : `"aggregate":${line}`;
-  return Buffer.from(`{"at":"${timeNs}"${candle},${rest}}`);
+  return `{"at":"${timeNs}"${candle},${rest}}`;
+}
+
+/** Returns a running candle as JSON. */
+export function candleText({ minute, open, high, low, close }: MinuteCandle): string {
+  return `[${minute},${open},${high},${low},${close}]`;
 }
 
 /** The pattern of a record before its aggregate, or up to its end. */
@@ -90,17 +97,24 @@ const HEAD =
  * @throws RangeError when the bytes are not such a record
  */
 export function decodeHolding(bytes: Uint8Array): Holding {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return readHolding(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+}
+
+/** Reads the text of {@link holdingText}. @throws RangeError for another text */
+export function readHolding(text: string): Holding {
   const found = HEAD.exec(text);
   const timeNs = found?.[1] === undefined ? undefined : parseTimeNs(found[1]);
   if (found === null || timeNs === undefined || !text.endsWith('}'))
     throw new RangeError('the record of an asset cannot be read');
-  const minute = found[2] === undefined ? undefined : candleOf(found[2]);
+  const minute = found[2] === undefined ? undefined : candleOf(JSON.parse(found[2]));
   if (found[3] === undefined) return { state: found[4] as 'ended' | 'gap', timeNs, minute };
   return pricedHolding(text.slice(found[0].length, -1), timeNs, minute);
 }
 
-function candleOf(text: string): MinuteCandle {
-  const [minute, open, high, low, close] = JSON.parse(text) as [number, number, number, number, number];
+/** Reads the JSON of {@link candleText}. */
+export function candleOf([minute, open, high, low, close]: CandleNumbers): MinuteCandle {
   return { minute, open, high, low, close };
 }
+
+/** The minute, open, high, low and close. */
+export type CandleNumbers = [number, number, number, number, number];

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { hashKeyOf, ReplayRules, SEEN_UPDATES_MAX, type SignedUpdate } from '../../src/ingest/replay.js';
-import { SeenWindow } from '../../src/ingest/seen_window.js';
 import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { decodeAcceptedInput, encodeAcceptedInput } from '../../src/records/accepted_input.js';
+import { SeenWindow } from '../../src/records/seen_window.js';
 import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sample.js';
 import { cases } from '../tier.js';
 

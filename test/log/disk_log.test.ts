@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { DiskLog, type DiskLogOptions, type LastSegment } from '../../src/log/disk_log.js';
+import { DiskLog, type DiskLogOptions, type LogEnd } from '../../src/log/disk_log.js';
 import { FRAME_HEAD_BYTES, frameAt } from '../../src/log/log_frame.js';
 import { listSegments, SegmentReader, segmentPath } from '../../src/log/segment.js';
 
-const START: LastSegment = { segment: 0, id: '' };
+const START: LogEnd = { last: { segment: 0, id: '' }, unsealed: [] };
 const HOUR_NS = 3_600_000_000_000n;
 
 interface Setup {
   readonly folder: string;
   readonly clock: { timeNs: bigint; nowNs(): bigint };
   readonly sealed: number[];
-  readonly open: (more?: Partial<DiskLogOptions>, last?: LastSegment) => DiskLog;
+  readonly open: (more?: Partial<DiskLogOptions>, end?: LogEnd) => DiskLog;
 }
 
 function setUp(t: Test): Setup {
@@ -24,8 +24,8 @@ function setUp(t: Test): Setup {
     folder,
     clock,
     sealed,
-    open: (more = {}, last = START) =>
-      new DiskLog({ folder, clock, seal: async (segment) => void sealed.push(segment), ...more }, last),
+    open: (more = {}, end = START) =>
+      new DiskLog({ folder, clock, seal: async ({ segment }) => void sealed.push(segment), ...more }, end),
   };
 }
 
@@ -107,7 +107,7 @@ test('a log continues after the last segment, and seals what the last process le
   await first.durable();
   const last = first.newest;
   await first.close();
-  const second = open({}, last);
+  const second = open({}, { last, unsealed: [last] });
   second.append('two');
   await second.durable();
   second.beginSealing();

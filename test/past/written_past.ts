@@ -28,11 +28,12 @@ export class WrittenPast {
     this.#clock = clock as { timeNs?: bigint };
     const folder = logFolderOf(dir);
     const size = segmentBytesMax === undefined ? {} : { segmentBytesMax };
-    const seal = async (number: number) => {
+    const seal = async ({ segment }: LastSegment) => {
       if (options.isMoving === false) throw new Error('segments stay in the log');
-      await sealOne(folder, number, writer);
+      await sealOne(folder, segment, writer);
     };
-    this.log = new DiskLog({ folder, clock, seal, ...size }, last);
+    const unsealed = listSegments(folder).map((segment) => ({ segment, id: '' }));
+    this.log = new DiskLog({ folder, clock, seal, ...size }, { last, unsealed });
   }
 
   static async open(dir: string, options: WrittenOptions = {}): Promise<WrittenPast> {

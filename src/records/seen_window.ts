@@ -1,4 +1,4 @@
-import type { RememberedUpdate, SeenUpdates } from '../model/seen_updates.js';
+import type { RememberedUpdate, SeenChanges, SeenUpdates } from '../model/seen_updates.js';
 import { secondOf, type TimeNs } from '../model/time.js';
 
 /**
@@ -16,6 +16,8 @@ export class SeenWindow implements SeenUpdates {
   updates: RememberedUpdate[] = [];
   /** The updates by hash key; `undefined` while the window has few updates. */
   #byKey: Map<number, RememberedUpdate> | undefined;
+  /** The updates that changed since {@link takeChanges}; `undefined` if the whole window counts as changed. */
+  #changed: RememberedUpdate[] | undefined;
   /** The hash key and the second of the last accepted update since the start, in the order of arrival. */
   #last: Recognised | undefined;
 
@@ -23,6 +25,15 @@ export class SeenWindow implements SeenUpdates {
   restore({ floorNs, updates }: SeenUpdates): void {
     this.clear(floorNs);
     this.updates = updates.map((update) => ({ ...update }));
+    this.#changed = [];
+  }
+
+  takeChanges(): SeenChanges {
+    const changed = this.#changed;
+    this.#changed = [];
+    return changed === undefined
+      ? { isWhole: true, updates: this.updates }
+      : { isWhole: false, updates: changed };
   }
 
   /** Forgets all updates, and begins at this time. */
@@ -30,6 +41,7 @@ export class SeenWindow implements SeenUpdates {
     this.floorNs = floorNs;
     this.updates = [];
     this.#byKey = undefined;
+    this.#changed = undefined;
     this.#last = undefined;
   }
 
@@ -70,6 +82,7 @@ export class SeenWindow implements SeenUpdates {
   refresh(found: RememberedUpdate, nanos: number): void {
     found.nanos = nanos;
     this.#last = found;
+    this.#note(found);
   }
 
   /** Adds an update that the window does not have. */
@@ -78,6 +91,14 @@ export class SeenWindow implements SeenUpdates {
     this.updates.push(update);
     this.#byKey?.set(hashKey, update);
     this.#last = update;
+    this.#note(update);
+  }
+
+  #note(changed: RememberedUpdate): void {
+    if (this.#changed?.at(-1) === changed) return;
+    this.#changed?.push(changed);
+    // Nobody takes the changes in a node whose cluster keeps the log.
+    if (this.#changed !== undefined && this.#changed.length > this.updates.length) this.#changed = undefined;
   }
 
   /** Moves the start of the window. Forgets the updates of the seconds before the start. */
