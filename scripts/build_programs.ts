@@ -10,7 +10,7 @@ import { licencesOf } from './licences.js';
 const SHARED = 'src/bundle';
 
 /** The packages that load files beside their own code: native add-ons, and the program of a thread. */
-const WITH_FILES = ['koffi', 'lmdb', 'piscina', 'secp256k1', 'uWebSockets.js'];
+const WITH_FILES = ['koffi', 'piscina', 'secp256k1', 'uWebSockets.js'];
 
 /**
  * The text before the path of a compiled module in the bundles. {@link buildPrograms} replaces this text when it knows the file that

@@ -88,13 +88,8 @@ print('inputs()', `${time(1, () => [...store.inputs()].length).toFixed(0)} ms`);
 report('after the restart');
 const asset = options.assets[0]!;
 print('latest', `${(time(100_000, () => latestIn(store, asset)) * 1000).toFixed(3)} µs`);
-let at = 0;
-print(
-  'recent',
-  `${(time(20_000, () => store.recent(options.assets[at % assetCount]!, START_S + (at++ % seconds))) * 1000).toFixed(1)} µs`,
-);
 
-// Stores more than a week of minutes for one asset. Each day is sealed.
+// Stores more than a week of minutes for one asset.
 for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
   clock.timeNs = atSecond(START_S + seconds + minute * 60);
   appendTo(store, sampleAggregate(asset, [], units(1 + (minute % 501)), clock.nowNs()));

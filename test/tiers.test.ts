@@ -40,7 +40,6 @@ test('light tests load no threads, processes or sockets', async (t) => {
   for (const [file, why] of [
     ['service/rest_prices', 'a service'],
     ['server/access/shared_access', 'a thread'],
-    ['store/store', 'the database'],
     ['crypto/pool/pool', 'threads, by a module'],
     ['crypto/secp256k1_bounds', 'it changes what all tests of a process share'],
     ['tours.whole', 'another tier'],

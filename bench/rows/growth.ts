@@ -47,9 +47,9 @@ export const growth: Row = {
     'With few assets, several updates of an asset come between two commits of the store, which writes the newest only; with 10,000 ' +
     'each is written. By a profile (`perf`) of 240,000 updates, an update cost 18 µs more at 10,000 assets than at 100: 3.4 were the verification, ' +
     'whose tables of the key do not stay in the caches beside all else, 3.3 the kernel, which made most of the time new pages for objects that survive a collection, ' +
-    '2.8 the collection, 3 the bytes of the record, its checksum and lmdb, 1.3 larger maps; the rest is spread over all steps. Of what survived, 30 % were the lists of the replay ' +
+    '2.8 the collection, 3 the store of that time, 1.3 larger maps; the rest is spread over all steps. Of what survived, 30 % were the lists of the replay ' +
     'windows, which grow and shrink each second. As numbers in blocks, with each input as bytes in a row, they cost 6 µs an update less at 10,000 assets; that was not worth a second form ' +
-    'of each input and window. The slot of a record stays.',
+    'of each input and window.',
   rounds: 2,
   variants: {
     assets: (scale) => measureEach(scale, 'assets', (assets) => costOfUpdate(scale, assets, 1, 50)),

@@ -28,7 +28,7 @@ export const start: Row = {
   title: 'CPU time of a start',
   method:
     'CPU time of the commands, as bash measures it, beside `node -e 0`; and CPU time of all threads of `serve` from its start until ' +
-    'its line `ready`: with 100 assets and an empty folder, and with 1,000 assets and a folder of 1 GB of aggregates of five inputs. ' +
+    'its line `ready`: with 100 assets and an empty folder, and with 1,000 assets and a folder of 1 GB of lines of aggregates with five inputs. ' +
     'Then the service with 100 assets is killed with `SIGKILL` and started again. The time is from the kill until a reader, which connects ' +
     'as soon as the port is open, has its first frame with a price. Each figure is the median of five. ' +
     'At last `serve --take-over` takes over from a service with 100 assets. The figure is the longest time between two verified ticks of a reader with the ' +

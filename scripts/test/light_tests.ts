@@ -11,9 +11,9 @@ export interface LightTests {
   readonly files: readonly string[];
 }
 
-/** Packages for threads, processes, sockets and databases. A test that loads one of these packages needs a separate process. */
+/** Packages for threads, processes and sockets. A test that loads one of these packages needs a separate process. */
 const HEAVY_PACKAGES =
-  /^(?:node:(?:child_process|worker_threads|https?|tls|net|inspector)|ws|uWebSockets\.js|lmdb|piscina|koffi|playwright-core|@nats-io\/.+|typescript|esbuild|solc|@ethereumjs\/.+)$/;
+  /^(?:node:(?:child_process|worker_threads|https?|tls|net|inspector)|ws|uWebSockets\.js|piscina|koffi|playwright-core|@nats-io\/.+|typescript|esbuild|solc|@ethereumjs\/.+)$/;
 /**
  * Modules with which a test opens a listener of the service, starts a process that opens a listener, or checks that the machine can open
  * a listener.

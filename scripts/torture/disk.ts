@@ -31,7 +31,6 @@ async function measure(scale: Scale) {
   if (spawnSync(command!, args).status !== 0)
     return { skipped: 'not allowed to mount a small file system (unshare -r -m)' };
   const wrapper = [...NAMESPACE, `${mount} && exec "$0" "$@"`];
-  // Hides the service's output, because lmdb writes each failure to standard error.
   const service = await startService(file, { wrapper, isQuiet: true });
   const { port } = service;
   const updates = new Updates('evm');

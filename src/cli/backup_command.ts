@@ -17,28 +17,18 @@ export function registerBackup(
     .action(async (dir: string, { from }: { from: string }) => {
       const progress = new Progress(stderr);
       try {
-        // The command loads the modules here, because they load a native add-on.
         const { backUp } = await import('../store/folder_copy.js');
         const { copyBothLogs } = await import('../ledger/log_copy.js');
-        let hasLog = false;
-        const { fileBytes, tables } = await backUp(
+        const { parts, bytes } = await backUp(
           from,
           dir,
           (...step) => progress.update(...step),
-          async (source, unfinished) => {
-            const copied = await copyBothLogs(source, unfinished, Date.now());
-            hasLog = copied.length > 0;
-            return copied;
-          },
+          (source, unfinished) => copyBothLogs(source, unfinished, Date.now()),
         );
         progress.clear();
-        const records = Object.values(tables).reduce((sum, table) => sum + table.records, 0);
-        tell(
-          stdout,
-          ownText(
-            `${dir}: ${records.toLocaleString('en')} records, ${bytesText(fileBytes)}, every record checked${hasLog ? '; with the public log' : ''}`,
-          ),
-        );
+        const files = parts.reduce((sum, part) => sum + part.files, 0).toLocaleString('en');
+        const names = parts.map(({ name }) => name).join(', ');
+        tell(stdout, ownText(`${dir}: ${files} files, ${bytesText(bytes)}, checked: ${names}`));
       } catch (error) {
         progress.clear();
         tell(stderr, shown`backup: ${errorText(error)}`);

@@ -1,7 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { DATA_FILE } from '../store/data_folder.js';
 import { outputOf, ownText, shown, tell } from './shown_line.js';
 import { damageOf, hostProblems, readForStart, startProblem } from './start_checks.js';
 
@@ -31,8 +28,7 @@ export function registerCheckConfig(program: Command): void {
       return;
     }
     for (const warning of result.warnings) tell(err, ownText(`warning: ${warning}`));
-    const hasData = existsSync(join(result.config.storage.dir, DATA_FILE));
-    const damage = hasData && problem === undefined ? await damageOf(file, result.config) : [];
+    const damage = await damageOf(file, result.config);
     const unusable = result.describe(await hostProblems(result.config));
     for (const line of [...damage, ...unusable]) tell(err, ownText(line));
     if (damage.length > 0) process.exitCode = 2;

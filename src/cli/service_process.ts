@@ -6,7 +6,6 @@ import { ChangedIdsError } from '../service/known_ids.js';
 import type { Service } from '../service/service.js';
 import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
-import { Progress } from './progress_line.js';
 import { ownText, tell } from './shown_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
 
@@ -34,7 +33,6 @@ export async function start(
   // The command loads the module here, because the module loads native add-ons.
   const { startService } = await import('../service/start.js');
   const { config, keys, natsCredentials } = configured;
-  const progress = new Progress(process.stderr);
   const service = await startService({
     config,
     keys,
@@ -46,15 +44,12 @@ export async function start(
     takeOver,
     version: programVersion(),
     commit: programCommit(),
-    onProgress: (...step) => progress.update(...step),
-  })
-    .catch(async (error) => {
-      const names = simulation ? DEMO_PORTS : CONFIGURED_PORTS;
-      throw new Error(await describeStartError(error, { adminPort: config.admin.port, names }), {
-        cause: error,
-      });
-    })
-    .finally(() => progress.clear());
+  }).catch(async (error) => {
+    const names = simulation ? DEMO_PORTS : CONFIGURED_PORTS;
+    throw new Error(await describeStartError(error, { adminPort: config.admin.port, names }), {
+      cause: error,
+    });
+  });
   const { port, adminPort, evmAddress } = service;
   logger.info({ port, adminPort, evmAddress }, 'ready');
   return service;

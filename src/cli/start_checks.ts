@@ -47,7 +47,6 @@ export function readForStart(file: string): Configured {
 
 /** Returns the errors of a damaged data folder. A start of the service checks the records only when it opens the folder. */
 export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
-  // The function loads the module here, because the module loads a native add-on.
   const { findFolderDamage } = await import('../store/contents.js');
   const message = await findFolderDamage(storage.dir);
   const loaded = loadConfig(file);

@@ -5,6 +5,9 @@ import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
 import { errorText, LineWriter, ownText, shown, tell } from './shown_line.js';
 
+/** The largest number of damages that the text shows. */
+const NAMED_MAX = 20;
+
 /** Adds `store FOLDER`. The exit status is 1 if the folder cannot be read or is partly damaged. */
 export function registerStore(
   program: Command,
@@ -23,7 +26,6 @@ export function registerStore(
     .action(async (folder: string, { json, newLog }: { json: boolean; newLog: boolean }) => {
       const progress = new Progress(stderr);
       try {
-        // The command loads the module here, because the module loads a native add-on.
         const { readContents } = await import('../store/contents.js');
         const contents = await readContents(folder, (...step) => progress.update(...step));
         progress.clear();
@@ -31,7 +33,7 @@ export function registerStore(
         const out = new LineWriter(stdout, () => {});
         if (json) out.json(JSON.stringify(contents));
         else out.write(ownText(contentsText(folder, contents, Date.now() / 1000, newLog)));
-        if (contents.damagedRecords > 0) process.exitCode = 1;
+        if (contents.damage.length > 0) process.exitCode = 1;
       } catch (error) {
         progress.clear();
         tell(stderr, shown`store: ${errorText(error)}`);
@@ -46,40 +48,44 @@ function contentsText(
   nowSeconds: number,
   isForgotten: boolean,
 ): string {
-  const { isInUse, fileBytes, streamingIds, tables, log, assets, damage, damagedRecords } = contents;
-  const ofTables = Object.entries(tables).map(([name, { records, bytes }]) => [
-    name,
-    count(records),
-    bytesText(bytes),
-  ]);
-  const ofAssets = assets.map((asset) => assetRow(asset, nowSeconds));
-  const more = damagedRecords - damage.length;
+  const { isInUse, format, bytes, parts, streamingIds, segment, isClean, log, assets, damage } = contents;
+  const end = isClean ? 'everything was written at the last stop' : 'no stop was noted';
   return [
-    `${folder}: ${bytesText(fileBytes)}, ${isInUse ? 'a service runs on it' : 'no service runs on it'}`,
+    `${folder}: ${bytesText(bytes)}, format ${format}, ${isInUse ? 'a service runs on it' : 'no service runs on it'}`,
     '',
-    ...aligned([['table', 'records', 'bytes'], ...ofTables]),
+    ...aligned([
+      ['part', 'files', 'bytes'],
+      ...parts.map((part) => [part.name, count(part.files), bytesText(part.bytes)]),
+    ]),
     '',
-    ...aligned([['asset', 'records', 'bytes', 'inputs', 'newest', 'candles since'], ...ofAssets]),
+    ...aligned([
+      ['asset', 'state', 'since', 'inputs', 'candles since'],
+      ...assets.map((asset) => assetRow(asset, nowSeconds)),
+    ]),
     '',
+    `known until ${timeText(contents.newestSecond)}, segment ${count(segment)}${isInUse ? '' : `; ${end}`}`,
     `streaming IDs: ${count(streamingIds)} meanings`,
     ...(log === undefined
       ? []
       : [
           `log: ${isForgotten ? 'forgotten; the folder has' : 'applied'} all records up to ${count(log.sequence)} (${log.id})`,
         ]),
-    damagedRecords === 0 ? 'damage: none' : `damage: ${count(damagedRecords)} records`,
-    ...damage.map((reason) => `  ${reason}`),
-    ...(more > 0 ? [`  and ${count(more)} more`] : []),
+    damage.length === 0 ? 'damage: none' : `damage: ${count(damage.length)}`,
+    ...damage.slice(0, NAMED_MAX).map((reason) => `  ${reason}`),
+    ...(damage.length > NAMED_MAX ? [`  and ${count(damage.length - NAMED_MAX)} more`] : []),
   ].join('\n');
 }
 
 function assetRow(asset: AssetContents, nowSeconds: number): string[] {
-  const { assetKey, records, bytes, inputs, newestSecond, firstDaySecond } = asset;
+  const { symbol, signatureType, state = '-', inputs, newestSecond, firstDaySecond } = asset;
   const age =
     newestSecond === undefined ? '-' : `${count(Math.max(0, Math.round(nowSeconds - newestSecond)))} s ago`;
-  const since =
-    firstDaySecond === undefined ? '-' : new Date(firstDaySecond * 1000).toISOString().slice(0, 10);
-  return [assetKey, count(records), bytesText(bytes), count(inputs), age, since];
+  const since = firstDaySecond === undefined ? '-' : timeText(firstDaySecond).slice(0, 'YYYY-MM-DD'.length);
+  return [signatureType === 'evm' ? symbol : `${symbol} ${signatureType}`, state, age, count(inputs), since];
+}
+
+function timeText(second: number | undefined): string {
+  return second === undefined ? 'no time' : new Date(second * 1000).toISOString().replace('.000Z', 'Z');
 }
 
 /** Aligns the first column left and the other columns right. */

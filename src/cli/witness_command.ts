@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { makeFolder, systemReason } from '../store/data_folder.js';
-import { lockFolder } from '../store/lmdb/lock.js';
+import { lockFolder } from '../store/folder_lock.js';
 import { formatVerifierKey } from '../tlog/verifier_key.js';
 import { RunningWitness } from '../witness/run_witness.js';
 import { loadWitnessConfig, type WitnessConfig } from '../witness/witness_config.js';

@@ -49,7 +49,7 @@ export function* limitWarnings({ listen, ingest, storage, limits }: ConfigFile):
     yield {
       path: ['storage', 'candle_retention'],
       message:
-        'below 1d candles of a day are deleted before the next day is over, so charts have less than a day',
+        'below 1d the candles of a month are deleted on the first day of the next one, so charts then have less than a day',
     };
   if (limits.drain > (UNIT_STOP_SECONDS - STOP_WITHOUT_DRAIN_SECONDS) * NS_PER_SECOND)
     yield {

@@ -193,12 +193,6 @@ export class Edge implements Feed {
     this.#streams.applied(receivedNs);
   }
 
-  /** Does nothing: the store of this edge follows commits without calls from the edge. */
-  committing(): void {}
-
-  /** Does nothing, like {@link committing}. */
-  committed(): void {}
-
   do(command: EdgeCommand): void {
     switch (command.do) {
       case 'reload':

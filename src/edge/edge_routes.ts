@@ -43,7 +43,7 @@ export function edgeRoutes(options: EdgeRoutesOptions): ReadonlyMap<string, Rout
     prices: {
       latest: (asset) => prices.latest(asset),
       latestVersion: () => prices.latestVersion,
-      recent: (asset, second) => store.recent(asset, second),
+      recent: () => undefined,
     },
     past: past.past,
     logFiles: past.logFiles,

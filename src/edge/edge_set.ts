@@ -42,8 +42,6 @@ export function onlyEdge(edge: Edge): EdgeSet {
     withdrawn: (message) => edge.withdrawn(message),
     ended: (message) => edge.ended(message),
     applied: (receivedNs) => edge.applied(receivedNs),
-    committing: () => edge.committing(),
-    committed: () => edge.committed(),
     tell: (command) => edge.do(command),
     tick: (nowNs) => edge.tick(nowNs),
     nextDueNs: (nowNs) => edge.nextDueNs(nowNs),

@@ -31,7 +31,7 @@ export interface OpenEdgesParts extends ThreadParts {
 export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
   const { settings, catalogueOf, simulation, hooks, at, node, threads, parts } = options;
   const { webSockets, clock, pool, counters, store, source } = parts;
-  const { marks, starkSymbols } = store;
+  const { marks } = store;
   const access = createSharedAccess(Math.max(1, threads.loaded.length), handlesForClients());
   if (threads.loaded.length === 0) {
     const edge = await openEdge({
@@ -57,7 +57,7 @@ export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
     threads,
     startOf: (thread) => {
       const place = { node, thread };
-      return { place, marks: streamMarks(marks, place), starkSymbols, simulation };
+      return { place, marks: streamMarks(marks, place), simulation };
     },
     parts: { access, sharedClock: new SharedClock(clock), source, store, counters },
     hooks,

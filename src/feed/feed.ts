@@ -4,7 +4,6 @@ import type { Priced } from '../model/price_sink.js';
 import type { LivePrice } from '../model/price_with_quality.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/holding.js';
-import type { Commit } from '../store/housekeeping.js';
 
 /**
  * The messages to an edge, in order. On the main thread the messages are calls. Other threads receive the messages as bytes. Each
@@ -29,9 +28,6 @@ export interface FeedMessages {
    * @param receivedNs the time at which the message was received
    */
   applied(receivedNs: TimeNs): void;
-  /** Notes that the store starts to write all records to the disk. */
-  committing(commit: Commit): void;
-  committed(isOnDisk: boolean): void;
 }
 
 /** The position of a message among all messages of one feed. If a sequence is missing, the edge has missed a message. */

@@ -5,7 +5,6 @@ import { readPrice, writePrice } from '../model/price.js';
 import { QUALITY_BYTES, readQuality, writeQuality } from '../model/price_with_quality.js';
 import type { TimeNs } from '../model/time.js';
 import { decodeHolding, encodeHolding } from '../records/holding.js';
-import type { Commit } from '../store/housekeeping.js';
 import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
 import type { FedAsset, FeedMessages, FeedPosition } from './feed.js';
@@ -15,9 +14,7 @@ const PRICED = 1;
 const RECORDED = 2;
 const ENDED = 3;
 const APPLIED = 4;
-const COMMITTING = 5;
-const COMMITTED = 6;
-const WITHDRAWN = 7;
+const WITHDRAWN = 5;
 
 /** Writes a message to one or more rings. The bytes are valid only during the call. */
 export type WriteMessage = (kind: number, sequence: number, bytes: Uint8Array) => void;
@@ -37,8 +34,6 @@ const NAME_BYTES = 3;
  * ended       time in ns (int64), signature type, length, symbol
  * withdrawn   signature type, length, symbol
  * applied     time in ns (int64)
- * committing  JSON
- * committed   0 or 1 (a byte)
  *
  * Numbers are big-endian. The bytes contain neither the sequence nor the epoch, which is the epoch of the last snapshot.
  */
@@ -64,8 +59,6 @@ export function bytesFeed(write: WriteMessage): FeedMessages {
       timeBytes.writeBigInt64BE(receivedNs);
       write(APPLIED, 0, timeBytes);
     },
-    committing: (commit) => write(COMMITTING, 0, Buffer.from(JSON.stringify(commit))),
-    committed: (isOnDisk) => write(COMMITTED, 0, Buffer.from([Number(isOnDisk)])),
   };
 }
 
@@ -109,12 +102,6 @@ export function readFeedMessage(
     }
     case APPLIED:
       feed.applied(buffer.readBigInt64BE() as TimeNs);
-      break;
-    case COMMITTING:
-      feed.committing(JSON.parse(buffer.toString()) as Commit);
-      break;
-    case COMMITTED:
-      feed.committed(buffer[0] === 1);
       break;
     default:
       throw new Error(`a feed has no message ${kind}`);

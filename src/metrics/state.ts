@@ -48,13 +48,13 @@ export interface AnnouncedState {
 }
 
 export interface StoreState {
-  /** The size of the data file. */
+  /** The size of the log, the snapshot and the candles. */
   readonly bytes: number;
-  /** The number of free bytes in the file system of the data file that the service may use. */
+  /** The number of free bytes in the file system of the data folder that the service may use. */
   readonly freeBytes: number;
   /** The UNIX milliseconds of the last commit; `undefined` before the first commit. */
   readonly committedAtMs: number | undefined;
-  /** The first day that has candles, in days since 1970. */
+  /** The first day of the oldest month that has candles, in days since 1970. */
   readonly oldestDay: number | undefined;
   readonly past: PastState;
 }

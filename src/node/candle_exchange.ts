@@ -109,10 +109,16 @@ export class CandleExchange {
       const block = readCandleBlockBytes(key, bytes);
       const asset = block && assetOf.get(block.asset);
       if (block === undefined || asset === undefined) continue;
-      if (block.unit === 'hour') store.candles.addHour(asset, block.number, block.candles);
-      else store.candles.addDay(asset, block.number, block.candles);
-      blocks++;
+      try {
+        if (block.unit === 'hour') await store.candles.addHour(asset, block.number, block.candles);
+        else await store.candles.addDay(asset, block.number, block.candles);
+        blocks++;
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+      }
     }
+    // The position in the log says from now on that the store has these candles.
+    await store.candles.sync();
     logger.info({ blocks }, 'candles were read from the cluster');
   }
 

@@ -3,7 +3,8 @@ import type { Asset } from '../model/asset.js';
 import type { PastWriter } from '../past/past_writer.js';
 import type { Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
-import type { Store, StoredInput } from '../store/store.js';
+import type { Store } from '../store/store.js';
+import type { StoredInput } from '../store/store_options.js';
 import type { PriceLog } from './price_log.js';
 
 export interface LocalLogOptions {

@@ -5,7 +5,8 @@ import type { Priced } from '../model/price_sink.js';
 import { encodeAcceptedInput } from '../records/accepted_input.js';
 import { encodeHolding, type Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
-import type { Store, StoredInput } from '../store/store.js';
+import type { Store } from '../store/store.js';
+import type { StoredInput } from '../store/store_options.js';
 import type { PriceLog } from './price_log.js';
 
 /**

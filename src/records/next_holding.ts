@@ -1,7 +1,7 @@
 import type { Asset } from '../model/asset.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
-import { toDouble } from './candle_block.js';
+import { toDouble } from './candle.js';
 import { type Holding, type MinuteCandle, pricedHolding } from './holding.js';
 import { type ShownFacts, writeAggregateLine } from './signed_line.js';
 
@@ -63,4 +63,10 @@ function runningMinute(newest: Holding | undefined, minute: number, price: numbe
     low: Math.min(running.low, price),
     close: price,
   };
+}
+
+/** Returns whether a holding that arrives again is older than the newest holding. Several holdings may have the same time. */
+export function isBefore(told: Holding, newest: Holding): boolean {
+  if (told.timeNs !== newest.timeNs) return told.timeNs < newest.timeNs;
+  return (told.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);
 }

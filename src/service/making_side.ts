@@ -17,7 +17,7 @@ import type { StreamLog } from '../node/stream_log.js';
 import { listLogs } from '../node/stream_log_list.js';
 import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
-import type { CommitCompanion } from '../store/journal.js';
+import type { CommitCompanion } from '../store/commit_companion.js';
 import { openStore, type Store } from '../store/store.js';
 import { StreamingIds } from '../store/streaming_ids.js';
 import { keepIds } from './known_ids.js';
@@ -52,7 +52,7 @@ export const LATER_MS = 1_000;
 /** Opens all parts of a service except its sockets. @throws Error whose message is one sentence */
 export async function openMakingSide(prepared: Prepared, options: ServiceOptions): Promise<MakingSide> {
   const { port, threads, loaded } = prepared;
-  const { config, clock, logger, takeOver = false, onProgress } = options;
+  const { config, clock, logger, takeOver = false } = options;
   logSecp256k1(logger, secp256k1, systemSecp256k1());
   const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
   if (handleProblem !== undefined) throw new Error(handleProblem);
@@ -77,7 +77,6 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       clock,
       laterMs: LATER_MS,
       takeOver,
-      onProgress,
       logger,
       companion: companions(past, () => [publicLog, streamLog]),
     });

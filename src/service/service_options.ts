@@ -6,7 +6,6 @@ import type { Simulated } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
 import type { StartingPort } from '../server/uws/early_listener.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
-import type { StoreOptions } from '../store/store.js';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -28,8 +27,6 @@ export interface ServiceOptions {
    * The number of threads that verify and sign. Default: all cores that other threads do not need. With 0, the main thread does this work.
    */
   readonly cryptoThreads?: number;
-  /** Called while the start checks a large data folder. */
-  readonly onProgress?: StoreOptions['onProgress'];
 }
 
 /** The parts that are ready before a starting service asks another service to hand over. */

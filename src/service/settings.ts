@@ -10,7 +10,7 @@ import { Catalogue } from '../model/catalogue.js';
 import { timedKeysOf } from '../model/key_schedule.js';
 import type { Signer } from '../model/node_list.js';
 import { NS_PER_MS, secondOf } from '../model/time.js';
-import type { StoreOptions } from '../store/store.js';
+import type { StoreOptions } from '../store/store_options.js';
 
 /** The settings that a reload changes. */
 export interface Settings {

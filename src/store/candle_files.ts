@@ -5,6 +5,7 @@ import {
   type CandleMonth,
   type CandleUnit,
   candleFolderName,
+  minutesOf,
   monthOfDay,
   monthOfName,
   perDay,
@@ -14,10 +15,22 @@ import {
   rowState,
   seedOf,
 } from './candle_rows.js';
-import type { Days } from './series.js';
 
-/** Receives a candle. Its number counts candles of its length since 1970. */
-export type OnCandle = (number: number, open: number, high: number, low: number, close: number) => void;
+/** A range of days since 1970. `end` is not included. */
+export interface Days {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** Receives a candle. Its number counts candles of its length since 1970; `minutes` is the number of minutes in it. */
+export type OnCandle = (
+  number: number,
+  open: number,
+  high: number,
+  low: number,
+  close: number,
+  minutes: number,
+) => void;
 
 /** The rows of one read: a day of minutes, or fifteen days of quarter hours. */
 const ROWS_AT_ONCE = 1_440;
@@ -47,27 +60,42 @@ export class CandleFiles {
 
   /** Reads the candles from number `first` up to, but not including, number `end`, ascending. */
   read(asset: AssetName, unit: CandleUnit, first: number, end: number, onCandle: OnCandle): void {
-    const seed = seedOf(asset, unit);
+    this.readIn(candleFolderName(asset), unit, first, end, onCandle);
+  }
+
+  /** Reads candles like {@link read}, from the folder with this name. */
+  readIn(name: string, unit: CandleUnit, first: number, end: number, onCandle: OnCandle): void {
+    const seed = seedOf(name, unit);
     const days = perDay(unit);
     for (let at = first; at < end; ) {
       const month = monthOfDay(Math.floor(at / days));
       const stop = Math.min(end, month.endDay * days);
-      this.#readMonth(asset, { month, unit, seed, first: at, end: stop }, onCandle);
+      this.#readMonth(name, { month, unit, seed, first: at, end: stop }, onCandle);
       at = stop;
     }
   }
 
   /** Returns the days from the first candle to the last candle on disk; `undefined` without candles. */
   days(asset: AssetName): Days | undefined {
-    const months = this.months(asset);
+    const months = this.monthsIn(candleFolderName(asset));
     const first = firstFound(months, (month) => this.#daysIn(asset, month)?.first);
     const end = firstFound(months.reverse(), (month) => this.#daysIn(asset, month)?.end);
     return first === undefined || end === undefined ? undefined : { first, end };
   }
 
-  /** Returns the months that have a file, ascending. */
-  months(asset: AssetName): CandleMonth[] {
-    return monthsIn(join(this.#dir, candleFolderName(asset)));
+  /** Returns the names of the folders with the candles of an asset. */
+  folders(): string[] {
+    return namesIn(this.#dir);
+  }
+
+  /** Returns the months in the folder with this name, ascending. */
+  monthsIn(name: string): CandleMonth[] {
+    const months = namesIn(join(this.#dir, name)).flatMap((one) => monthOfName(one) ?? []);
+    return months.sort((a, b) => a.firstDay - b.firstDay);
+  }
+
+  pathOf(name: string, month: CandleMonth): string {
+    return join(this.#dir, name, month.name);
   }
 
   #daysIn(asset: AssetName, { firstDay, endDay }: CandleMonth): Days | undefined {
@@ -83,8 +111,8 @@ export class CandleFiles {
       : { first: Math.floor(first / quarters), end: Math.floor(last / quarters) + 1 };
   }
 
-  #readMonth(asset: AssetName, span: MonthSpan, onCandle: OnCandle): void {
-    const path = join(this.#dir, candleFolderName(asset), span.month.name);
+  #readMonth(name: string, span: MonthSpan, onCandle: OnCandle): void {
+    const path = this.pathOf(name, span.month);
     let file: number;
     try {
       file = openSync(path, 'r');
@@ -125,7 +153,7 @@ export class CandleFiles {
       }
       if (state === 'whole') {
         const { open, high, low, close } = readRow(rows, place);
-        onCandle(number, open, high, low, close);
+        onCandle(number, open, high, low, close, minutesOf(rows, place));
       } else if (state === 'damaged') {
         const time = new Date(number * UNIT_S[unit] * 1000).toISOString().slice(0, 'YYYY-MM-DDThh:mm'.length);
         this.#tell(path, `the checksum of the candle of ${time} does not fit; the disk may be failing`);
@@ -149,16 +177,13 @@ interface MonthSpan {
   readonly end: number;
 }
 
-/** Returns the months in an asset's folder, ascending. */
-export function monthsIn(folder: string): CandleMonth[] {
-  let names: string[];
+function namesIn(folder: string): string[] {
   try {
-    names = readdirSync(folder);
+    return readdirSync(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-  return names.flatMap((name) => monthOfName(name) ?? []).sort((a, b) => a.firstDay - b.firstDay);
 }
 
 /** Returns the first result that is not `undefined`. */

@@ -1,15 +1,22 @@
 import type { AssetName } from '../model/asset_map.js';
-import type { CandleValues } from '../records/candle_block.js';
+import type { CandleValues } from '../records/candle.js';
 import { DAY_S, intervalAt, isWholeQuarters, MINUTE_S } from '../wire/resolution.js';
-import type { CandleFiles, OnCandle } from './candle_files.js';
-import { type CandleColumns, Fold, type HistoryQuery } from './candle_history.js';
+import type { Resolution } from '../wire/rest_values.js';
+import type { CandleFiles, Days, OnCandle } from './candle_files.js';
+import { type CandleColumns, CandleFold } from './candle_fold.js';
 import { candleFolderName, MINUTES_PER_QUARTER, perDay } from './candle_rows.js';
-import type { Days } from './series.js';
 
 const QUARTER_S = MINUTES_PER_QUARTER * MINUTE_S;
 const MINUTES_PER_DAY = perDay('minute');
 /** The largest number of days by which the interval that contains a day begins before the day. */
 const INTERVAL_DAYS_MAX = 40;
+
+export interface HistoryQuery {
+  readonly resolution: Resolution;
+  readonly fromS: number;
+  readonly toS: number;
+  readonly candlesMax: number;
+}
 
 /** The candles of an asset in memory. They replace the candles of the files. */
 export interface CandlesInMemory {
@@ -50,7 +57,7 @@ export class CandleReader {
     const atFrom = intervalAt(resolution, Math.max(fromS, firstS - INTERVAL_DAYS_MAX * DAY_S));
     const startS = atFrom.startS < fromS ? atFrom.endS : atFrom.startS;
     const endS = Math.min(intervalAt(resolution, Math.min(toS - 1, lastS)).endS, lastS + MINUTE_S);
-    const fold = new Fold(candles, resolution, startS, endS);
+    const fold = new CandleFold(candles, resolution, startS, endS);
     let minute = Math.max(startS, firstS) / MINUTE_S;
     if (isWholeQuarters(resolution)) {
       const quarter = Math.max(minute / MINUTES_PER_QUARTER, this.#endOfQuarters(asset, endS / QUARTER_S));
@@ -85,12 +92,12 @@ export class CandleReader {
     const takeUntil = (number: number) => {
       for (; next < inMemory.length && inMemory[next]![0] <= number; next++) {
         const [minute, { open, high, low, close }] = inMemory[next]!;
-        onCandle(minute, open, high, low, close);
+        onCandle(minute, open, high, low, close, 1);
       }
       return next > 0 && inMemory[next - 1]![0] === number;
     };
     this.#files.read(asset, 'minute', first, end, (number, open, high, low, close) => {
-      if (!takeUntil(number)) onCandle(number, open, high, low, close);
+      if (!takeUntil(number)) onCandle(number, open, high, low, close, 1);
     });
     takeUntil(end);
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AssetName } from '../model/asset_map.js';
-import type { CandleValues } from '../records/candle_block.js';
+import type { CandleValues } from '../records/candle.js';
 import { DAY_S } from '../wire/resolution.js';
 
 /** The lengths of candles in files. Candles of both lengths are numbered since 1970. */
@@ -72,9 +72,9 @@ export function candleFolderName({ symbol, signatureType }: AssetName): string {
   return `${createHash('sha256').update(symbol).digest('hex')}.${signatureType}`;
 }
 
-/** Returns the part of the checksums that all rows of an asset and unit share. */
-export function seedOf(asset: AssetName, unit: CandleUnit): number {
-  return crc32(`${candleFolderName(asset)} ${unit}`);
+/** Returns the part of the checksums that all rows of a folder and unit share. */
+export function seedOf(folderName: string, unit: CandleUnit): number {
+  return crc32(`${folderName} ${unit}`);
 }
 
 /** Writes a row. */
@@ -101,10 +101,15 @@ export function rowState(
   seed: number,
   number: number,
 ): 'whole' | 'empty' | 'damaged' {
-  const minutes = rows.readUInt32LE(at + 36);
+  const minutes = minutesOf(rows, at);
   if (minutes === 0) return isZero(rows, at) ? 'empty' : 'damaged';
   const sum = crc32(rows.subarray(at, at + VALUES_BYTES), rowSeed(seed, number, minutes));
   return rows.readUInt32LE(at + 32) === sum ? 'whole' : 'damaged';
+}
+
+/** Returns the number of minutes in the candle of a row. */
+export function minutesOf(rows: Buffer, at: number): number {
+  return rows.readUInt32LE(at + 36);
 }
 
 export function readRow(rows: Buffer, at: number): CandleValues {

@@ -1,8 +1,8 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeAll } from '../log/written_file.js';
 import type { AssetName } from '../model/asset_map.js';
-import type { CandleValues } from '../records/candle_block.js';
+import type { NumberedCandle } from '../records/candle.js';
 import type { CandleFiles } from './candle_files.js';
 import {
   type CandleUnit,
@@ -18,13 +18,19 @@ import {
   writeRow,
 } from './candle_rows.js';
 
-/** A candle and its number since 1970. */
-export interface NumberedCandle extends CandleValues {
-  readonly number: number;
-}
-
 /** A candle with the number of its minutes. */
 type Row = { -readonly [Key in keyof NumberedCandle]: NumberedCandle[Key] } & { minutes: number };
+
+/** The unit in which the system counts the room of a file. */
+const BLOCK_BYTES = 512;
+
+/** The months that have candles. */
+export interface KeptMonths {
+  /** The first day of the oldest month; `undefined` without candles. */
+  readonly oldestDay: number | undefined;
+  /** The room that the files take. */
+  readonly bytes: number;
+}
 
 /** Writes the candles of assets into the files that {@link CandleFiles} reads. One call at a time. */
 export class CandleWriter {
@@ -49,19 +55,18 @@ export class CandleWriter {
   }
 
   /** Flushes everything that was written. */
-  async sync(): Promise<void> {
+  async sync(signal?: AbortSignal): Promise<void> {
     for (const path of [...this.#unsynced].sort().reverse()) {
+      signal?.throwIfAborted();
       await syncFolder(path);
       this.#unsynced.delete(path);
     }
   }
 
-  /**
-   * Removes the months that end before a day.
-   * @returns the first day of the oldest month that is left; `undefined` without candles
-   */
-  async removeBefore(day: number): Promise<number | undefined> {
-    let oldest: number | undefined;
+  /** Removes the months that end before a day. @returns what is left */
+  async removeBefore(day: number): Promise<KeptMonths> {
+    let oldestDay: number | undefined;
+    let bytes = 0;
     for (const name of await namesIn(this.#dir)) {
       for (const month of (await namesIn(join(this.#dir, name))).map(monthOfName)) {
         if (month === undefined) continue;
@@ -69,10 +74,13 @@ export class CandleWriter {
         if (month.endDay <= day) {
           await rm(path, { force: true });
           this.#unsynced.delete(path);
-        } else if (oldest === undefined || month.firstDay < oldest) oldest = month.firstDay;
+          continue;
+        }
+        if (oldestDay === undefined || month.firstDay < oldestDay) oldestDay = month.firstDay;
+        bytes += (await stat(path)).blocks * BLOCK_BYTES;
       }
     }
-    return oldest;
+    return { oldestDay, bytes };
   }
 
   /** Merges quarter hours again from the minutes on disk: in each day those from the first to the last one of these minutes. */
@@ -114,8 +122,9 @@ export class CandleWriter {
   /** Writes rows of one month: rows that follow each other at once. */
   async #writeMonth(asset: AssetName, unit: CandleUnit, rows: readonly Row[]): Promise<void> {
     const month = monthOfDay(Math.floor(rows[0]!.number / perDay(unit)));
-    const path = join(this.#dir, candleFolderName(asset), month.name);
-    const seed = seedOf(asset, unit);
+    const name = candleFolderName(asset);
+    const path = join(this.#dir, name, month.name);
+    const seed = seedOf(name, unit);
     const file = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
       return this.#create(path);

@@ -1,163 +1,174 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SignatureType } from '../model/asset.js';
+import { NS_PER_SECOND } from '../model/time.js';
+import type { Holding } from '../records/holding.js';
 import { DAY_S } from '../wire/resolution.js';
-import { openCheckedFolder, refuseDamage } from './checked_folder.js';
-import { DATA_FILE } from './data_folder.js';
-import type { OnProgress } from './folder_progress.js';
-import { JournalTable } from './journal_table.js';
-import type { ReadFolder } from './lmdb/folder.js';
+import { checkCandles } from './candle_check.js';
+import { CandleFiles } from './candle_files.js';
+import { FORMAT_FILE, systemReason } from './data_folder.js';
+import { hasFormat } from './data_format.js';
+import { isFolderInUse } from './folder_lock.js';
+import { candlesFolderOf } from './kept_candles.js';
 import { type LogPlace, openLogProgress } from './log_progress.js';
-import { type OpenTables, openTables } from './open_tables.js';
+import { openMarks } from './marks.js';
+import { type OpenedState, readState } from './opened_state.js';
+import { SNAPSHOT_FILE } from './state_snapshot.js';
 import { StreamingIds } from './streaming_ids.js';
-import type { StoredRecord } from './table.js';
 
 /** The contents of a data folder. */
 export interface FolderContents {
   /** True while a service uses the folder. */
   readonly isInUse: boolean;
-  /** The size of the data file. */
-  readonly fileBytes: number;
+  readonly format: number;
+  /** The size of all files. */
+  readonly bytes: number;
+  /** The files by part of the folder. */
+  readonly parts: readonly PartContents[];
   /** The number of meanings in the list of streaming IDs. */
   readonly streamingIds: number;
-  /** The contents by table. */
-  readonly tables: Readonly<Record<keyof OpenTables, TableContents>>;
+  /** The number of the newest segment of the log. */
+  readonly segment: number;
+  /** True if the last process wrote everything before it ended. False while a service uses the folder. */
+  readonly isClean: boolean;
+  /** The newest UNIX second of all assets, up to which the folder is known. */
+  readonly newestSecond: number | undefined;
   /** The last record of the cluster's log in the folder; `undefined` if the folder has no record of a log. */
   readonly log: LogPlace | undefined;
-  /** The assets, ascending by key. */
+  /** The assets, ascending by symbol. */
   readonly assets: readonly AssetContents[];
-  /** The reasons why records are damaged, for the first damaged records. `damagedRecords` is the number of all damaged records. */
+  /** The damage, each in one sentence. */
   readonly damage: readonly string[];
-  readonly damagedRecords: number;
 }
 
-export interface TableContents {
-  readonly records: number;
-  /** The size of the table's values. */
+/** A file or a folder in the data folder. */
+export interface PartContents {
+  readonly name: string;
+  readonly files: number;
   readonly bytes: number;
 }
 
-/** The records of an asset. */
+/** The data of an asset. */
 export interface AssetContents {
-  /** The asset's name in records: the symbol, and the signature type if the symbol has two types. */
-  readonly assetKey: string;
-  readonly records: number;
-  readonly bytes: number;
+  readonly symbol: string;
+  readonly signatureType: SignatureType;
+  readonly state: Holding['state'] | undefined;
+  /** The UNIX second since which the asset has this state. */
+  readonly newestSecond: number | undefined;
   /** The number of publishers whose last input the folder has. */
   readonly inputs: number;
-  /** The UNIX second of the last record of `recent`; `undefined` without a record. */
-  readonly newestSecond: number | undefined;
   /** The start of the first day with candles, in UNIX seconds; `undefined` without candles. */
   readonly firstDaySecond: number | undefined;
 }
 
-/** The largest number of damaged records in `damage`. */
-const NAMED_MAX = 20;
-const HOURS_PER_DAY = 24;
-/** The interval of progress reports, in records. */
-const TELL_RECORDS = 1_000;
+/** A step of work on a whole folder. `done` has the same unit as `total`. */
+export type OnProgress = (step: 'checking candles' | 'copying', done: number, total?: number) => void;
+
+/** The largest number of reads while a running service moves segments of the log into their files. */
+const READS_MAX = 5;
 
 /**
- * Reads a whole data folder and checks all records, even while a service uses the folder. lmdb lets other processes read, and
- * preserves the state that they read.
- * @throws Error with a message of one sentence when there is no data, or when the structure of the data is damaged
+ * Reads a whole data folder and checks it, even while a service uses the folder.
+ * @throws Error with a message of one sentence when there is no data, or when the state is damaged
  */
 export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
-  const { folder, isInUse } = await openCheckedFolder(dir, onProgress);
-  const file = join(dir, DATA_FILE);
-  try {
-    const streamingIds = StreamingIds.read(dir).size;
-    const release = folder.holdState();
-    try {
-      // A running service does not change the held state, but it may write the page with the newest state during the read.
-      if (isInUse) refuseDamage(file, onProgress, READS_MAX);
-      return { isInUse, fileBytes: statSync(file).size, streamingIds, ...readRecords(folder, onProgress) };
-    } finally {
-      release();
-    }
-  } finally {
-    await folder.close();
-  }
+  requireData(dir);
+  const isInUse = await isFolderInUse(dir);
+  const opened = await readUnchanged(dir);
+  const { state, log, isClean } = opened;
+  const damage = [...opened.damage];
+  const files = new CandleFiles(candlesFolderOf(dir), (reason) => damage.push(reason));
+  const newestMinute = Math.floor((state.newestSecond() ?? 0) / 60);
+  const lost = await checkCandles(files, newestMinute, (...of) => onProgress('checking candles', ...of));
+  const parts = partsOf(dir);
+  const inputs = new Map<string, number>();
+  const nameOf = ({ symbol, signatureType }: Pick<AssetContents, 'symbol' | 'signatureType'>) =>
+    `${symbol} ${signatureType}`;
+  for (const { asset } of state.inputs.values())
+    inputs.set(nameOf(asset), (inputs.get(nameOf(asset)) ?? 0) + 1);
+  const assets = [...state.assets.values()].map(({ asset, newest }): AssetContents => {
+    const days = files.days(asset);
+    return {
+      ...asset,
+      state: newest?.state,
+      newestSecond: newest && Number(newest.timeNs / NS_PER_SECOND),
+      inputs: inputs.get(nameOf(asset)) ?? 0,
+      firstDaySecond: days && days.first * DAY_S,
+    };
+  });
+  return {
+    isInUse,
+    format: Number(readFileSync(join(dir, FORMAT_FILE), 'utf8')),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    parts,
+    streamingIds: StreamingIds.read(dir).size,
+    segment: log.last.segment,
+    isClean: isClean && !isInUse,
+    newestSecond: state.newestSecond(),
+    log: openLogProgress(
+      openMarks(
+        state,
+        () => {},
+        async () => {},
+      ),
+    ).position,
+    assets: assets.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
+    damage: [...damage, ...lost],
+  };
 }
 
 /** Returns the damage of a data folder in one sentence; `undefined` for a folder without damage or without data. */
 export async function findFolderDamage(dir: string): Promise<string | undefined> {
-  const size = statSync(join(dir, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0) return undefined;
   try {
-    const { damagedRecords, damage } = await readContents(dir);
-    return damagedRecords === 0 ? undefined : `${damagedRecords} records are damaged; ${damage[0]}`;
+    if (!hasFormat(dir)) return undefined;
+    const { damage } = await readContents(dir);
+    const more = damage.length > 1 ? `; and ${damage.length - 1} more` : '';
+    return damage.length === 0 ? undefined : `${damage[0]}${more}`;
   } catch (error) {
     return (error as Error).message;
   }
 }
 
-const READS_MAX = 3;
-
-type Records = Pick<FolderContents, 'tables' | 'log' | 'assets' | 'damage' | 'damagedRecords'>;
-
-function readRecords(folder: ReadFolder, onProgress: OnProgress): Records {
-  const opened: JournalTable<unknown>[] = [];
-  const tables = openTables({
-    table(name, codec) {
-      const table = new JournalTable(folder.openTable(name), codec, () => {});
-      opened.push(table);
-      return table;
-    },
-  });
-  const total = opened.reduce((sum, table) => sum + table.recordCount, 0);
-  let done = 0;
-  const damage: string[] = [];
-  let damagedRecords = 0;
-  const assets = new Map<string, Writable<AssetContents>>();
-
-  function count(name: keyof OpenTables): TableContents {
-    let records = 0;
-    let bytes = 0;
-    for (const record of tables[name].recordsOnDisk()) {
-      records++;
-      bytes += record.bytes;
-      if (record.damage !== undefined) {
-        damagedRecords++;
-        if (damage.length < NAMED_MAX) damage.push(`${name}: ${record.damage}`);
-      }
-      if (name !== 'marks') addTo(assets, name, record);
-      if (++done % TELL_RECORDS === 0) onProgress('checking records', done, Math.max(done, total));
+/** @throws Error with one sentence when the folder has no data in the format of this program */
+export function requireData(dir: string): void {
+  const file = join(dir, FORMAT_FILE);
+  try {
+    if (hasFormat(dir)) {
+      accessSync(file, constants.R_OK);
+      return;
     }
-    return { records, bytes };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw new Error(`${dir} cannot be read: ${(error as Error).message}`);
+    if (code !== 'ENOTDIR')
+      throw new Error(`${file} cannot be read: ${systemReason(error)}`, { cause: error });
   }
-
-  const counted = {
-    seconds: count('seconds'),
-    inputs: count('inputs'),
-    hours: count('hours'),
-    days: count('days'),
-    quarters: count('quarters'),
-    marks: count('marks'),
-  };
-  const byKey = [...assets.values()].sort((a, b) => (a.assetKey < b.assetKey ? -1 : 1));
-  const log = openLogProgress(tables.marks).position;
-  return { tables: counted, log, assets: byKey, damage, damagedRecords };
+  throw new Error(`${dir} has no file "${FORMAT_FILE}": it is not a data folder`);
 }
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
+/** Reads the state again if a running service replaced the snapshot meanwhile. */
+async function readUnchanged(dir: string): Promise<OpenedState> {
+  for (let read = 1; ; read++) {
+    const before = snapshotMark(dir);
+    const opened = await readState(dir, () => {});
+    if (snapshotMark(dir) === before || read === READS_MAX) return opened;
+  }
+}
 
-function addTo(
-  assets: Map<string, Writable<AssetContents>>,
-  table: Exclude<keyof OpenTables, 'marks'>,
-  { key, bytes }: StoredRecord,
-): void {
-  const assetKey = String(table === 'seconds' ? key[1] : key[0]);
-  let asset = assets.get(assetKey);
-  if (asset === undefined) {
-    asset = { assetKey, records: 0, bytes: 0, inputs: 0, newestSecond: undefined, firstDaySecond: undefined };
-    assets.set(assetKey, asset);
+/** Returns a text that changes when the snapshot is replaced. */
+export function snapshotMark(dir: string): string {
+  const stat = statSync(join(dir, SNAPSHOT_FILE), { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs}`;
+}
+
+function partsOf(dir: string): PartContents[] {
+  const parts = new Map<string, { files: number; bytes: number }>();
+  for (const path of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+    const stat = statSync(join(dir, path), { throwIfNoEntry: false });
+    if (stat?.isFile() !== true) continue;
+    const name = path.split('/', 1)[0]!;
+    const part = parts.get(name) ?? { files: 0, bytes: 0 };
+    parts.set(name, { files: part.files + 1, bytes: part.bytes + Math.min(stat.size, stat.blocks * 512) });
   }
-  asset.records++;
-  asset.bytes += bytes;
-  if (table === 'inputs') asset.inputs++;
-  else if (table === 'seconds') asset.newestSecond = Math.max(Number(key[0]), asset.newestSecond ?? 0);
-  else {
-    const day = table === 'hours' ? Math.floor(Number(key[1]) / HOURS_PER_DAY) : Number(key[1]);
-    asset.firstDaySecond = Math.min(day * DAY_S, asset.firstDaySecond ?? Number.POSITIVE_INFINITY);
-  }
+  return [...parts].map(([name, part]) => ({ name, ...part })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The file that contains the records. */
-export const DATA_FILE = 'data.mdb';
+/** The file with the version of everything in the folder. */
+export const FORMAT_FILE = 'format';
 
 /** The free space that a new folder needs. */
 export const ROOM_BYTES_MIN = 1024 * 1024;
@@ -37,7 +37,7 @@ export function dataFolderProblem(dir: string): string | undefined {
     if (existing !== path) return accessProblem(existing, 'make a folder in') ?? roomProblem(existing);
     const problem = accessProblem(path, 'read, write and enter');
     if (problem !== undefined) return problem;
-    const file = join(path, DATA_FILE);
+    const file = join(path, FORMAT_FILE);
     return existsSync(file) ? accessProblem(file, 'read and write') : roomProblem(path);
   } catch (error) {
     return systemReason(error);

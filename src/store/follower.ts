@@ -1,140 +1,93 @@
 import type { AssetName } from '../model/asset_map.js';
-import { DamagedRecord } from '../records/envelope.js';
+import type { CandleValues } from '../records/candle.js';
 import type { Holding } from '../records/holding.js';
-import { type Commit, followHousekeeping } from './housekeeping.js';
-import { JournalTable } from './journal_table.js';
-import { openFolderToRead } from './lmdb/folder.js';
-import { type OpenTables, openTables } from './open_tables.js';
-import { readSeries, type StoreReader } from './reader.js';
-import { RecordKeys } from './record_keys.js';
-import { type AssetSeries, isBefore, recordHolding } from './series.js';
-import { loadSeries, type SeriesIndex } from './series_index.js';
-import type { Codec, CommitPart } from './table.js';
+import { CandleFiles } from './candle_files.js';
+import { CandleReader } from './candle_reader.js';
+import { candleFolderName } from './candle_rows.js';
+import { candlesFolderOf } from './kept_candles.js';
+import type { StoreReader } from './reader.js';
 
 /**
- * The store of a thread that only serves. This store reads committed records from disk. Records that wait for a commit come from the
- * writing thread. Between {@link behind} and {@link load}, reads throw {@link NotLoaded}.
+ * The closed minutes of an asset that stay in memory: those of the last minutes, and the last ones. The writing thread writes a closed
+ * minute within a fraction of a second, or later while the disk fails.
+ */
+const KEPT_MINUTES = 16;
+const KEPT_COUNT_MIN = 2;
+
+/**
+ * The store of a thread that only serves. The newest states come from the writing thread, and candles from the files. Between
+ * {@link behind} and {@link load}, reads of candles throw {@link NotLoaded}.
  */
 export interface Follower extends StoreReader {
   /** Receives a record of the writing thread. */
   recorded(asset: AssetName, holding: Holding): void;
-  /** Called when a commit takes all records that this store has received so far. */
-  committing(commit: Commit): void;
-  /** @param isOnDisk false if the commit failed and its records wait again */
-  committed(isOnDisk: boolean): void;
-  /** Drops all received records, because this thread has fallen behind. */
-  behind(): void;
-  /**
-   * Reads the disk. At this time the disk has every record from before the call of {@link behind}, and may have some of the records
-   * received after that call.
-   */
+  /** Drops everything, because this thread has fallen behind, and receives the newest states. */
+  behind(newest: Iterable<{ readonly asset: AssetName; readonly holding: Holding | undefined }>): void;
+  /** Notes that the files have every minute that had begun at the call of {@link behind}. */
   load(): void;
-  close(): Promise<void>;
 }
 
-/** The error of a read while the thread lacks records that it missed. The thread reads the disk once the disk has these records. */
+/** The error of a read while the files may lack candles that this thread missed. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 }
 
-/** The state of a {@link Follower} after one reading of the disk. */
-interface Loaded {
-  readonly tables: OpenTables;
-  readonly parts: readonly CommitPart[];
-  readonly index: SeriesIndex;
-  isCommitting: boolean;
+interface FollowedAsset {
+  newest: Holding | undefined;
+  readonly closed: Map<number, CandleValues>;
 }
 
-/**
- * @param starkSymbols the symbols from the writing thread: `Store.starkSymbols`
- * @param onDamage called when a read finds a damaged record
- */
-export function openFollower(
-  dir: string,
-  starkSymbols: ReadonlySet<string>,
-  onDamage: (reason: string) => void,
-): Follower {
-  const folder = openFolderToRead(dir);
-  const recordKeys = new RecordKeys(starkSymbols);
-  let loaded: Loaded | undefined;
-  let toldSince: { readonly asset: AssetName; readonly holding: Holding }[] = [];
+/** @param onDamage called with damage that a read finds, in one sentence */
+export function openFollower(dir: string, onDamage: (reason: string) => void): Follower {
+  const assets = new Map<string, FollowedAsset>();
+  let isLoaded = false;
 
-  function load(): Loaded {
-    const parts: CommitPart[] = [];
-    const tables = openTables({
-      table<Value>(name: string, codec: Codec<Value>) {
-        const table = new JournalTable(folder.openTable(name), codec, () => {});
-        parts.push(table);
-        return table;
-      },
-    });
-    return { tables, parts, index: loadSeries([], recordKeys, tables), isCommitting: false };
-  }
-
-  function record({ tables, index }: Loaded, asset: AssetName, holding: Holding): void {
-    const series = index.of(asset);
-    // A load may already have found a received record, or a newer record of the asset, on disk. The thread then ignores the
-    // received record.
-    if (series.newest !== undefined && isBefore(holding, series.newest)) return;
-    // A commit after the load may have removed the record that was the newest record during the load. The minutes before this record
-    // are on disk.
-    if (series.newest === undefined && holding.minute !== undefined)
-      index.continueHour(series, holding.minute.minute);
-    recordHolding(series, holding, tables);
-  }
-
-  function inForce(): Loaded {
-    if (loaded === undefined) throw new NotLoaded('the stored prices are being read again');
-    return loaded;
-  }
-
-  const seriesOf = (asset: AssetName): AssetSeries => inForce().index.of(asset);
-
-  function read<T>(from: (reader: StoreReader) => T): T {
-    try {
-      return from(readSeries(seriesOf, inForce().tables));
-    } catch (error) {
-      if (error instanceof DamagedRecord) onDamage(error.message);
-      throw error;
+  function of(asset: AssetName): FollowedAsset {
+    const key = candleFolderName(asset);
+    let followed = assets.get(key);
+    if (followed === undefined) {
+      followed = { newest: undefined, closed: new Map() };
+      assets.set(key, followed);
     }
+    return followed;
+  }
+
+  const candles = new CandleReader(new CandleFiles(candlesFolderOf(dir), onDamage), (asset) => {
+    const { closed, newest } = of(asset);
+    return { closed, running: newest?.minute };
+  });
+
+  function read<T>(from: (reader: CandleReader) => T): T {
+    if (!isLoaded) throw new NotLoaded('the stored prices are being read again');
+    return from(candles);
   }
 
   return {
     recorded(asset, holding) {
-      if (loaded === undefined) toldSince.push({ asset, holding });
-      else record(loaded, asset, holding);
-    },
-    committing({ cutoffs, sealed }) {
-      if (loaded === undefined) return;
-      followHousekeeping(loaded.index.all(), cutoffs, sealed, loaded.tables);
-      for (const part of loaded.parts) part.beginCommit();
-      loaded.isCommitting = true;
-    },
-    committed(isOnDisk) {
-      if (!loaded?.isCommitting) return;
-      // Reads must find on disk the records that the parts drop from memory.
-      folder.refresh();
-      for (const part of loaded.parts) {
-        if (isOnDisk) part.endCommit();
-        else part.undoCommit();
+      const followed = of(asset);
+      const running = followed.newest?.minute;
+      followed.newest = holding;
+      if (running === undefined || holding.minute === undefined || running.minute === holding.minute.minute)
+        return;
+      followed.closed.set(running.minute, running);
+      for (const minute of followed.closed.keys()) {
+        if (followed.closed.size <= KEPT_COUNT_MIN || minute >= running.minute - KEPT_MINUTES) break;
+        followed.closed.delete(minute);
       }
-      loaded.isCommitting = false;
     },
-    behind() {
-      loaded = undefined;
-      toldSince = [];
+    behind(newest) {
+      isLoaded = false;
+      assets.clear();
+      for (const { asset, holding } of newest) of(asset).newest = holding;
     },
     load() {
-      folder.refresh();
-      loaded = load();
-      for (const { asset, holding } of toldSince) record(loaded, asset, holding);
-      toldSince = [];
+      isLoaded = true;
+      candles.changed();
     },
-    newest: (asset) => read((reader) => reader.newest(asset)),
-    recent: (asset, second) => read((reader) => reader.recent(asset, second)),
-    history: (...range) => read((reader) => reader.history(...range)),
+    newest: (asset) => of(asset).newest,
+    history: (asset, resolution, fromS, toS, candlesMax) =>
+      read((reader) => reader.history(asset, { resolution, fromS, toS, candlesMax })),
     candleDays: (asset) => read((reader) => reader.candleDays(asset)),
     sealedDays: (asset) => read((reader) => reader.sealedDays(asset)),
-    close: () => folder.close(),
   };
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { AssetName } from '../model/asset_map.js';
-import type { CandleValues } from '../records/candle_block.js';
+import type { CandleValues, NumberedCandle } from '../records/candle.js';
 import type { MinuteCandle } from '../records/holding.js';
 import { CandleFiles } from './candle_files.js';
 import { CandleReader, type CandlesInMemory } from './candle_reader.js';
 import { candleFolderName } from './candle_rows.js';
-import { CandleWriter, type NumberedCandle } from './candle_writer.js';
+import { CandleWriter, type KeptMonths } from './candle_writer.js';
 import { systemReason } from './data_folder.js';
 
 /** The delay before closed minutes are written. Most assets close a minute at almost the same time. */
@@ -41,7 +41,7 @@ export class KeptCandles {
   #work: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #failure: string | undefined;
-  #oldestDay: number | undefined;
+  #kept: KeptMonths = { bytes: 0, oldestDay: undefined };
   #isClosed = false;
 
   constructor({ dir, running, onDamage }: KeptCandlesOptions) {
@@ -56,7 +56,12 @@ export class KeptCandles {
 
   /** The first day of the oldest month with candles at the last {@link removeBefore}; `undefined` without candles. */
   get oldestDay(): number | undefined {
-    return this.#oldestDay;
+    return this.#kept.oldestDay;
+  }
+
+  /** The room on the disk that the files took at the last {@link removeBefore}. */
+  get bytes(): number {
+    return this.#kept.bytes;
   }
 
   /** Returns the reason why closed minutes cannot be written; `undefined` while writing works. */
@@ -77,7 +82,7 @@ export class KeptCandles {
       this.#waiting++;
     }
     known.minutes.set(minute, { open, high, low, close });
-    this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), WRITE_DELAY_MS).unref();
+    this.#writeLater(WRITE_DELAY_MS);
   }
 
   /** Writes closed minutes of another store. They replace existing minutes. */
@@ -95,18 +100,18 @@ export class KeptCandles {
     return this.#run(() => this.#writeClosed());
   }
 
-  /** Writes and flushes all closed minutes. @throws Error when the disk fails */
-  sync(): Promise<void> {
+  /** Writes and flushes all closed minutes. @throws Error when the disk fails, or after the signal */
+  sync(signal?: AbortSignal): Promise<void> {
     return this.#run(async () => {
       await this.#writeClosed();
-      await this.#writer.sync();
+      await this.#writer.sync(signal);
     });
   }
 
   /** Removes the files of months that end before a day. */
   removeBefore(day: number): Promise<void> {
     return this.#run(async () => {
-      this.#oldestDay = await this.#writer.removeBefore(day);
+      this.#kept = await this.#writer.removeBefore(day);
       this.reader.changed();
     });
   }
@@ -116,6 +121,11 @@ export class KeptCandles {
     this.#isClosed = true;
     await this.flush().catch(() => {});
     clearTimeout(this.#timer);
+  }
+
+  #writeLater(ms: number): void {
+    // Another process may have the folder now.
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.flush().catch(() => {}), ms).unref();
   }
 
   /** Runs one piece of work after the other. */

@@ -1,5 +1,4 @@
-import type { TimeNs } from '../model/time.js';
-import type { Table } from './table.js';
+import type { StoredMarks } from './marks.js';
 
 /** The part of a cluster's log that a data folder has recorded. */
 export interface LogProgress {
@@ -16,54 +15,25 @@ export interface LogPlace {
   readonly id: string;
 }
 
-const LOG = 'log';
-/** The sequence, and the four words of an ID of 64 bits each, from the highest to the lowest. */
-const PARTS = [0, 1, 2, 3, 4];
+const POSITION = ['position', 0] as const;
+const LACKS_INPUTS = ['lacks inputs', 0] as const;
 const ID_FORM = /^[0-9a-f]{64}$/;
-const UNKNOWN_ID = '0'.repeat(64);
-const INPUTS = ['inputs', 0] as const;
-const [COMPLETE, MISSING] = [0n, 1n];
 
-/**
- * Opens the progress.
- * @param table the table of marks
- */
-export function openLogProgress(table: Table<TimeNs>): LogProgress {
+export function openLogProgress(marks: Pick<StoredMarks, 'text' | 'put'>): LogProgress {
   return {
     get position() {
-      return readPlace(table);
+      const [sequence, id = ''] = marks.text(...POSITION)?.split(' ') ?? [];
+      return sequence === undefined ? undefined : { sequence: Number(sequence), id };
     },
     set position(place) {
-      if (place !== undefined) writePlace(table, place);
-      else for (const part of PARTS) table.remove([LOG, part]);
+      const id = place !== undefined && ID_FORM.test(place.id) ? place.id : '';
+      marks.put(...POSITION, place && `${place.sequence} ${id}`);
     },
     get lacksInputs() {
-      return table.get(INPUTS) === MISSING;
+      return marks.text(...LACKS_INPUTS) === '1';
     },
     set lacksInputs(areMissing) {
-      if (this.lacksInputs !== areMissing) table.put(INPUTS, (areMissing ? MISSING : COMPLETE) as TimeNs);
+      if (this.lacksInputs !== areMissing) marks.put(...LACKS_INPUTS, areMissing ? '1' : '0');
     },
   };
-}
-
-/** @throws DamagedRecord when a record on disk is damaged */
-function readPlace(table: Table<TimeNs>): LogPlace | undefined {
-  const [sequence, ...words] = PARTS.map((part) => table.get([LOG, part]));
-  if (sequence === undefined) return undefined;
-  let id = '';
-  for (const word of words) {
-    if (word === undefined) return undefined;
-    id += BigInt.asUintN(64, word).toString(16).padStart(16, '0');
-  }
-  return { sequence: Number(sequence), id: id === UNKNOWN_ID ? '' : id };
-}
-
-/** Writes a position. Drops an ID in another form. */
-function writePlace(table: Table<TimeNs>, { sequence, id }: LogPlace): void {
-  const kept = ID_FORM.test(id) ? id : UNKNOWN_ID;
-  table.put([LOG, 0], BigInt(sequence) as TimeNs);
-  for (const part of PARTS.slice(1)) {
-    const word = BigInt(`0x${kept.slice(16 * (part - 1), 16 * part)}`);
-    table.put([LOG, part], BigInt.asIntN(64, word) as TimeNs);
-  }
 }

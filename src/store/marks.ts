@@ -1,13 +1,15 @@
-import type { TimeNs } from '../model/time.js';
-import type { Journal } from './journal.js';
-import type { Table } from './table.js';
+import { parseTimeNs, type TimeNs } from '../model/time.js';
+import type { EntryState } from './entry_state.js';
 
 /** Times on disk. The service writes a mark to disk before it uses times up to the mark. The next start reads the mark. */
 export interface StoredMarks {
-  /** @throws DamagedRecord when a record on disk is damaged */
   read(kind: string, number: number): TimeNs | undefined;
   /** @param onSettled called once, with true if this mark has been flushed to the disk */
   write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
+  /** Returns the text of a mark that is not a time. */
+  text(kind: string, number: number): string | undefined;
+  /** Changes the text of a mark; `undefined` removes the mark. The next commit writes it. */
+  put(kind: string, number: number, text: string | undefined): void;
   /**
    * Counts this start of a service on the data folder. Resolves with the number of the start when the number is on disk, or when the
    * write has failed.
@@ -17,16 +19,29 @@ export interface StoredMarks {
 
 const STARTS = ['starts', 0] as const;
 
-export function openMarks(journal: Journal, table: Table<TimeNs>): StoredMarks {
+/**
+ * @param put changes a mark for the next commit
+ * @param durable resolves when the next commit is on disk
+ */
+export function openMarks(
+  state: Pick<EntryState, 'mark'>,
+  put: StoredMarks['put'],
+  durable: () => Promise<void>,
+): StoredMarks {
   const marks: StoredMarks = {
-    read: (kind, number) => table.get([kind, number]),
+    read(kind, number) {
+      const text = state.mark(kind, number);
+      return text === undefined ? undefined : parseTimeNs(text);
+    },
     write(kind, number, timeNs, onSettled) {
-      table.put([kind, number], timeNs);
-      journal.durable().then(
+      put(kind, number, String(timeNs));
+      durable().then(
         () => onSettled(true),
         () => onSettled(false),
       );
     },
+    text: (kind, number) => state.mark(kind, number),
+    put,
     countStart() {
       const number = (marks.read(...STARTS) ?? 0n) + 1n;
       return new Promise((resolve) =>
@@ -35,15 +50,4 @@ export function openMarks(journal: Journal, table: Table<TimeNs>): StoredMarks {
     },
   };
   return marks;
-}
-
-/** Encodes a mark as its record, a big-endian int64. */
-export function encodeMark(timeNs: TimeNs): Uint8Array {
-  const bytes = Buffer.allocUnsafe(8);
-  bytes.writeBigInt64BE(timeNs);
-  return bytes;
-}
-
-export function decodeMark(payload: Uint8Array): TimeNs {
-  return Buffer.from(payload.buffer, payload.byteOffset, payload.length).readBigInt64BE() as TimeNs;
 }

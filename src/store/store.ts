@@ -1,123 +1,106 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { listSegments, logFolderOf, segmentPath } from '../log/segment.js';
 import type { AssetName } from '../model/asset_map.js';
-import type { Clock } from '../model/time.js';
 import type { AcceptedInput } from '../records/accepted_input.js';
 import type { Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
-import { checkRecords, type RecordCheck } from './background_check.js';
-import { type Commit, cutoffsAt, runHousekeeping } from './housekeeping.js';
-import { InputSlots } from './input_slots.js';
-import { Journal, type JournalOptions } from './journal.js';
-import { type Folder, type FolderOptions, openFolder } from './lmdb/folder.js';
+import { isBefore } from '../records/next_holding.js';
+import type { Days } from './candle_files.js';
+import type { EntryState } from './entry_state.js';
+import { type OpenedFolder, openFolder } from './folder.js';
+import type { KeptCandles } from './kept_candles.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
+import { LoggedState } from './logged_state.js';
 import { openMarks, type StoredMarks } from './marks.js';
 import { NoticedDamage } from './noticed_damage.js';
-import { type OpenTables, openTables } from './open_tables.js';
-import { readSeries, type StoreReader } from './reader.js';
-import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
-import { type Days, isBefore, recordHolding } from './series.js';
-import { findNewestSecond, findOldestDay, loadSeries, type SeriesIndex } from './series_index.js';
+import type { StoreReader } from './reader.js';
+import { SegmentSealer } from './segment_sealer.js';
+import { SNAPSHOT_FILE } from './state_snapshot.js';
+import type { SegmentFollower, StoredInput, StoreFigures, StoreOptions } from './store_options.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
-import { StoredSeconds } from './stored_seconds.js';
-
-export interface StoreFigures {
-  readonly bytes: number;
-  /** The free space of the file system for this process. */
-  readonly freeBytes: number;
-  /** The time of the last successful commit, in UNIX milliseconds; `undefined` before the first commit. */
-  readonly committedAtMs: number | undefined;
-  /** The first day that has candles, in days since 1970. */
-  readonly oldestDay: number | undefined;
-}
-
-export interface StoredInput extends AcceptedInput {
-  readonly asset: AssetName;
-  /** The bytes of the publisher's key. */
-  readonly key: Buffer;
-}
-
-export interface StoreOptions extends FolderOptions, JournalOptions {
-  /** The data folder. The store creates a missing folder. Only one process at a time can open a folder. */
-  readonly dir: string;
-  /** The configured assets. Records of other assets stay unchanged. */
-  readonly assets: readonly AssetName[];
-  /** The retention time of candles. The store deletes whole days, some time after their retention time has passed. */
-  readonly candleRetentionMs: number;
-  readonly clock: Clock;
-  /** The delay of the check of a large folder, and of the removal of old records. A start then has this time. The default is 0. */
-  readonly laterMs?: number;
-}
 
 /**
  * Opens the data folder and everything in it.
- * @throws Error when another process uses the folder, when the folder has another format version, or when a record that is read at the
- * start is damaged
+ * @throws Error when another process uses the folder, when the folder has another format version, or when the state in it is damaged
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const storedSeconds = new StoredSeconds();
-  const folder = await openFolder({ ...options, onKeys: new Map([['seconds', storedSeconds.note]]) });
+  const damage = new NoticedDamage(options.logger);
+  const folder = await openFolder(options, (reason) => damage.notice(reason));
   try {
-    return new Store(folder, options, storedSeconds);
+    return new Store(folder, options, damage, await options.openFollower?.());
   } catch (error) {
-    await folder.close(false);
+    await folder.lock.release(false);
     throw error;
   }
 }
 
-/** The stored data of the service: signed aggregates, their candles, and the publishers' latest inputs. */
+/** The stored data of the service: the newest aggregates, candles, the publishers' latest inputs, and marks. */
 export class Store implements StoreReader {
   /** The candles that this store exchanges with stores of other nodes. */
   readonly candles: StoredCandles;
   /** The recorded part of a cluster's log. The commit that writes the log's records also writes this part. */
   readonly log: LogProgress;
   readonly marks: StoredMarks;
-  /** The symbols that name Stark assets in the keys of records. Followers need these symbols. */
-  readonly starkSymbols: ReadonlySet<string>;
   /** The newest UNIX second with a record at the time of opening the folder. */
   readonly newestSecond: number | undefined;
   /** True when another process wrote all its records and handed the folder over. */
   readonly isHandedOver: boolean;
-  readonly #folder: Folder;
-  readonly #clock: Clock;
-  readonly #journal: Journal;
-  readonly #tables: OpenTables;
-  readonly #recordKeys: RecordKeys;
-  readonly #inputSlots: InputSlots;
-  readonly #seriesIndex: SeriesIndex;
-  readonly #reader: StoreReader;
-  readonly #damage = new NoticedDamage();
-  readonly #check: RecordCheck | undefined;
-  #configured: ReadonlyMap<string, AssetName>;
+  readonly #options: StoreOptions;
+  readonly #sealer: SegmentSealer;
+  readonly #folder: OpenedFolder;
+  readonly #state: EntryState;
+  readonly #logged: LoggedState;
+  readonly #candles: KeptCandles;
+  readonly #damage: NoticedDamage;
+  readonly #later: NodeJS.Timeout;
+  #configured: readonly AssetName[];
   #candleRetentionMs: number;
-  /** The time of the first housekeeping, as a time of `performance`. */
-  readonly #housekeepingMs: number;
-  #commit: Commit = { cutoffs: { second: 0, day: 0 }, sealed: [] };
   #written: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  /** @throws Error when a record that is read at the start is damaged */
-  constructor(folder: Folder, options: StoreOptions, storedSeconds: StoredSeconds) {
+  constructor(
+    folder: OpenedFolder,
+    options: StoreOptions,
+    damage: NoticedDamage,
+    follower: SegmentFollower | undefined,
+  ) {
+    const { dir, laterMs = 0, ...others } = options;
+    const { state, candles, log } = folder;
+    this.#options = options;
     this.#folder = folder;
-    this.#clock = options.clock;
+    this.#state = state;
+    this.#candles = candles;
+    this.#damage = damage;
+    this.#configured = options.assets;
     this.#candleRetentionMs = options.candleRetentionMs;
-    this.#housekeepingMs = performance.now() + (options.laterMs ?? 0);
-    this.#journal = new Journal(folder, options);
-    this.#tables = openTables(this.#journal);
-    this.#recordKeys = new RecordKeys(symbolsOfStarkAssets(this.#tables.inputs));
-    this.#inputSlots = new InputSlots(this.#tables.inputs, this.#recordKeys);
-    this.#seriesIndex = loadSeries(options.assets, this.#recordKeys, this.#tables, storedSeconds);
-    this.#configured = this.#byRecordKey(options.assets);
-    this.#reader = readSeries((asset) => this.#seriesIndex.of(asset), this.#tables);
-    this.#journal.beforeCommit(() => this.#keepHouse());
-    this.candles = storedCandles(this.#seriesIndex, this.#tables);
-    this.log = openLogProgress(this.#tables.marks);
-    this.marks = openMarks(this.#journal, this.#tables.marks);
-    this.starkSymbols = this.#recordKeys.starkSymbols;
-    this.newestSecond = findNewestSecond(this.#seriesIndex);
-    this.isHandedOver = folder.isHandedOver;
-    // The check begins last, because nothing would stop the check if a later step failed.
-    this.#check = folder.isHandedOver
-      ? undefined
-      : checkRecords(this.#tables, (reason) => this.#damage.notice(reason), options.laterMs);
+    // The numbers of segments never repeat, even if the follower has a later copy of the log.
+    const segment = Math.max(log.last.segment, follower?.last.segment ?? 0);
+    this.#sealer = new SegmentSealer({
+      dir,
+      clock: options.clock,
+      state,
+      candles,
+      follower,
+      durable: () => this.durable(),
+      candleRetentionMs: () => this.#candleRetentionMs,
+    });
+    this.#logged = new LoggedState(
+      state,
+      { ...others, folder: logFolderOf(dir), seal: (...sealed) => this.#sealer.seal(...sealed) },
+      { ...log, last: { segment, id: log.last.id } },
+    );
+    this.candles = storedCandles(state, candles, (asset) => this.#logged.closeMinute(asset));
+    this.marks = openMarks(state, this.#logged.putMark, () => this.durable());
+    this.log = openLogProgress(this.marks);
+    this.newestSecond = state.newestSecond();
+    this.isHandedOver = folder.lock.isHandedOver;
+    this.#later = setTimeout(() => this.#beginLater(), laterMs).unref();
+  }
+
+  /** True if the last process wrote everything before it ended. Otherwise, aggregates that it served may be missing. */
+  get isClean(): boolean {
+    return this.#folder.isClean;
   }
 
   /**
@@ -126,7 +109,7 @@ export class Store implements StoreReader {
    * @param accepted the memory of the publisher and the asset; the next commit writes the input that it has then
    */
   putInput(asset: AssetName, key: Buffer, accepted: LatestInput): void {
-    this.#inputSlots.put(asset, key, accepted);
+    this.#logged.putInput(asset, key, accepted);
   }
 
   /**
@@ -134,17 +117,21 @@ export class Store implements StoreReader {
    * newest holding changes nothing. The call changes only memory; soon after, a group commit writes the record.
    */
   record(asset: AssetName, holding: Holding): void {
-    const series = this.#seriesIndex.of(asset);
-    if (series.newest === undefined || !isBefore(holding, series.newest))
-      recordHolding(series, holding, this.#tables);
+    const newest = this.#state.newest(asset);
+    if (newest === undefined || !isBefore(holding, newest)) this.#logged.put(asset, holding);
+  }
+
+  /** Records an input that another machine accepted. */
+  recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void {
+    this.#logged.recordInput(asset, key, input);
   }
 
   /**
-   * Records an input that another machine accepted.
-   * @param input the record of the input
+   * Notes in the log that aggregates of all assets may be missing after a time, until the next aggregate.
+   * @param afterNs the newest known time
    */
-  recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void {
-    this.#tables.inputs.put(this.#recordKeys.ofInput(asset, key), input);
+  lost(afterNs: bigint): void {
+    this.#logged.log.append(JSON.stringify({ lost: String(afterNs + 1n) }));
   }
 
   /**
@@ -152,53 +139,52 @@ export class Store implements StoreReader {
    * @throws Error (as a rejection) with the reason while the disk fails
    */
   durable(): Promise<void> {
-    return this.#journal.durable();
+    return this.#logged.log.durable();
+  }
+
+  /** Resolves when other threads find everything from before this call in the files. @throws Error (as a rejection) while the disk fails */
+  async written(): Promise<void> {
+    for (const { asset, newest } of this.#state.assets.values())
+      if (newest?.minute !== undefined) this.#candles.close(asset, newest.minute);
+    await Promise.all([this.durable(), this.#candles.flush()]);
   }
 
   newest(asset: AssetName): Holding | undefined {
-    return this.#damage.noticing(() => this.#seriesIndex.of(asset).newest);
+    return this.#state.newest(asset);
   }
 
-  recent(...at: Parameters<StoreReader['recent']>): ReturnType<StoreReader['recent']> {
-    return this.#damage.noticing(() => this.#reader.recent(...at));
-  }
-
-  history(...range: Parameters<StoreReader['history']>): ReturnType<StoreReader['history']> {
-    return this.#damage.noticing(() => this.#reader.history(...range));
+  history(...[asset, resolution, fromS, toS, candlesMax]: Parameters<StoreReader['history']>) {
+    return this.#candles.reader.history(asset, { resolution, fromS, toS, candlesMax });
   }
 
   candleDays(asset: AssetName): Days {
-    return this.#damage.noticing(() => this.#reader.candleDays(asset));
+    return this.#candles.reader.candleDays(asset);
   }
 
   sealedDays(asset: AssetName): Days {
-    return this.#damage.noticing(() => this.#reader.sealedDays(asset));
+    return this.#candles.reader.sealedDays(asset);
   }
 
   /** Returns the latest accepted inputs of all publishers for the configured assets. */
   *inputs(): Iterable<StoredInput> {
-    const { inputs } = this.#tables;
-    for (const [assetKey, keyDigits] of inputs.keys()) {
-      const asset = this.#configured.get(String(assetKey));
-      // Older versions kept inputs of both types under the same key when an asset changed its type.
-      if (asset?.signatureType !== inputSignatureType(String(keyDigits))) continue;
-      const accepted = this.#damage.noticing(() => inputs.get([assetKey, keyDigits]));
-      const key = Buffer.from(String(keyDigits), 'hex');
-      if (accepted !== undefined) yield { asset, key, ...accepted };
+    const configured = new Set(
+      this.#configured.map(({ symbol, signatureType }) => `${signatureType} ${symbol}`),
+    );
+    for (const { asset, key, accepted } of this.#state.inputs.values()) {
+      if (!configured.has(`${asset.signatureType} ${asset.symbol}`)) continue;
+      const { input, seen } = accepted;
+      yield {
+        asset,
+        key: Buffer.from(key, 'hex'),
+        input,
+        seen: seen && { floorNs: seen.floorNs, updates: seen.updates },
+      };
     }
-  }
-
-  /** Sets the watch that tells followers when a commit begins and ends. */
-  watchCommits(watch: { begun(commit: Commit): void; settled(isOnDisk: boolean): void }): void {
-    this.#journal.watchCommits({
-      begun: () => watch.begun(this.#commit),
-      settled: (isOnDisk) => watch.settled(isOnDisk),
-    });
   }
 
   /** The number of records that are not on disk yet. */
   get recordsWaiting(): number {
-    return this.#journal.waiting;
+    return this.#logged.waiting;
   }
 
   /** Records damage that another thread found. */
@@ -208,33 +194,35 @@ export class Store implements StoreReader {
 
   /** Returns the size and the age of the folder. */
   figures(): StoreFigures {
+    const { dir } = this.#options;
+    const folder = logFolderOf(dir);
+    const files = [
+      ...listSegments(folder).map((segment) => segmentPath(folder, segment)),
+      join(dir, SNAPSHOT_FILE),
+    ];
+    const { log } = this.#logged;
     return {
-      bytes: this.#folder.fileBytes(),
-      freeBytes: this.#folder.freeBytes(),
-      committedAtMs: this.#journal.committedAtMs,
-      oldestDay: findOldestDay(this.#seriesIndex),
+      bytes: files.reduce((sum, file) => sum + sizeOf(file), this.#candles.bytes),
+      freeBytes: log.freeBytes,
+      committedAtMs: log.committedAtMs,
+      oldestDay: this.#candles.oldestDay,
     };
   }
 
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string } {
-    const reason = this.#journal.failure() ?? this.#damage.reason;
+    const reason = this.#logged.log.failure() ?? this.#candles.failure() ?? this.#damage.reason;
     return reason === undefined ? { ok: true } : { ok: false, reason };
   }
 
-  /**
-   * Applies a reloaded configuration.
-   * @throws DamagedRecord when the newest record or the newest hour of candles of an added asset is damaged; the call then changes
-   * nothing
-   */
+  /** Applies a reloaded configuration. */
   reconfigure({ assets, candleRetentionMs }: Pick<StoreOptions, 'assets' | 'candleRetentionMs'>): void {
-    for (const asset of assets) this.#seriesIndex.of(asset);
-    this.#configured = this.#byRecordKey(assets);
+    this.#configured = assets;
     this.#candleRetentionMs = candleRetentionMs;
   }
 
   /** Sets the callback for the first request of another process for the folder. */
   onTakeOver(callback: () => void): void {
-    this.#folder.onTakeOver(callback);
+    this.#folder.lock.onTakeOver(callback);
   }
 
   /**
@@ -244,17 +232,17 @@ export class Store implements StoreReader {
    */
   async handOver(): Promise<void> {
     await this.#writeLast();
-    await this.#folder.handOver();
+    await this.#folder.lock.release(true);
   }
 
   /** Resolves when the process that took the folder starts to serve, ends, or takes too long. */
   successorServes(): Promise<void> {
-    return this.#folder.successorServes();
+    return this.#folder.lock.successorServes();
   }
 
   /** Reports to the process that handed over the folder, if any, that this process serves. */
   tellServing(): void {
-    this.#folder.tellServing();
+    this.#folder.lock.tellServing();
   }
 
   /**
@@ -272,27 +260,23 @@ export class Store implements StoreReader {
       await this.#writeLast();
       isWritten = true;
     } finally {
-      await this.#folder.close(isWritten);
+      await this.#folder.lock.release(isWritten);
     }
   }
 
   /** Writes for the last time. Another process may then own the folder. */
   #writeLast(): Promise<void> {
-    this.#check?.stop();
-    this.#written ??= this.#journal.close();
+    clearTimeout(this.#later);
+    this.#written ??= this.#logged.close().finally(() => this.#candles.end());
     return this.#written;
   }
 
-  #keepHouse(): void {
-    if (performance.now() < this.#housekeepingMs) return;
-    const cutoffs = cutoffsAt(this.#clock.nowNs(), this.#candleRetentionMs);
-    const sealed = runHousekeeping(this.#seriesIndex.all(), cutoffs, this.#tables, ({ message }) =>
-      this.#damage.notice(message),
-    );
-    this.#commit = { cutoffs, sealed };
+  #beginLater(): void {
+    void this.#sealer.removeOldCandles().catch(() => {});
+    this.#logged.log.beginSealing();
   }
+}
 
-  #byRecordKey(assets: readonly AssetName[]): ReadonlyMap<string, AssetName> {
-    return new Map(assets.map((asset) => [this.#recordKeys.of(asset), asset]));
-  }
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

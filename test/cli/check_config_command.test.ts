@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
+import { logFolderOf, segmentPath } from '../../src/log/segment.js';
 import { openStore } from '../../src/store/store.js';
 import { IDS_FILE, StreamingIds } from '../../src/store/streaming_ids.js';
 import { storeOptions } from '../store/sample.js';
@@ -90,7 +91,7 @@ test('a host that this machine does not have is named, and fails the check', asy
   t.match(err, `${file}:3:10 admin.host: the name nowhere.invalid has no address\n`);
 });
 
-test('a damaged data file is an error at its key', async (t) => {
+test('a damaged data folder is an error at its key', async (t) => {
   const folder = t.testdir({});
   const data = join(folder, 'data');
   const file = join(folder, 'config.yaml');
@@ -101,10 +102,11 @@ test('a damaged data file is an error at its key', async (t) => {
   await store.close();
   const check = () => run(registerCheckConfig, 'check-config', file);
   t.same(await check(), { out: `${file}: ok\n`, err: '', exitCode: 0 });
-  const bytes = readFileSync(join(data, 'data.mdb'));
-  bytes.fill(0xff, 2 * 4096);
-  writeFileSync(join(data, 'data.mdb'), bytes);
+  const segment = segmentPath(logFolderOf(data), 1);
+  const bytes = readFileSync(segment);
+  bytes[bytes.indexOf('starts')]! ^= 1;
+  writeFileSync(segment, bytes);
   const { err, exitCode } = await check();
   t.equal(exitCode, 2);
-  t.match(err, /^.*config\.yaml:2:12 storage\.dir: .*data\.mdb is damaged: .*\n$/);
+  t.match(err, /^.*config\.yaml:2:12 storage\.dir: .*0001\.log is damaged at byte \d+\n$/);
 });

@@ -1,10 +1,10 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { open } from 'lmdb';
 import { test } from 'tap';
 import { appendTo } from '../../scripts/load/store_records.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { registerStore } from '../../src/cli/store_command.js';
+import { logFolderOf, segmentPath } from '../../src/log/segment.js';
 import { openStore } from '../../src/store/store.js';
 import { StreamingIds } from '../../src/store/streaming_ids.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
@@ -27,46 +27,59 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   const shown = await runCommand(registerStore, ['store', source]);
   t.equal(shown.exitCode, 0);
   const text = shown.stdout.join('\n');
-  t.match(text, /source: \d+\.\d [kM]B, no service runs on it/);
-  t.match(text, /\nseconds +1 /);
-  t.match(text, /\ninputs +2 /);
-  t.match(text, /\nASSET0USD +3 .* 2 +[\d,]+ s ago +-\n/);
+  t.match(text, /source: \d+\.\d [kM]B, format 2, no service runs on it/);
+  t.match(text, /\nlog +1 /);
+  t.match(text, /\nASSET0USD +priced +[\d,]+ s ago +2 +-\n/);
+  t.match(text, /\nknown until 2024-01-01T00:00:00Z, segment 1; everything was written at the last stop\n/);
   t.match(text, /\nstreaming IDs: 1 meanings\n/);
   t.match(text, /\ndamage: none/);
   const json = await runCommand(registerStore, ['store', source, '--json']);
   t.match(JSON.parse(json.stdout.join('')), {
     isInUse: false,
-    damagedRecords: 0,
-    assets: [{ assetKey: 'ASSET0USD', records: 3, inputs: 2, newestSecond: START_S }],
+    format: 2,
+    segment: 1,
+    isClean: true,
+    damage: [],
+    newestSecond: START_S,
+    assets: [
+      { symbol: 'ASSET0USD', signatureType: 'evm', state: 'priced', inputs: 2, newestSecond: START_S },
+    ],
   });
   const target = join(dir, 'target');
   const copied = await runCommand(registerBackup, ['backup', target, '--from', source]);
   t.equal(copied.exitCode, 0);
-  t.match(copied.stdout.join(), /target: 3 records, \d+\.\d kB, every record checked/);
+  t.match(copied.stdout.join(), /target: 3 files, \d+\.\d kB, checked: format, log, streaming_ids\.txt/);
   t.equal(copied.stderr, '', 'a pipe shows no progress');
   t.equal(StreamingIds.read(target).size, 1, 'with the list of streaming IDs');
 });
 
-test('a folder of another version is refused with what to do', async (t) => {
-  const shown = async (format: unknown, table: string) => {
-    const dir = t.testdir();
-    const root = open({ path: dir, noSubdir: false, encoding: 'json' });
-    await root.put(format === undefined ? 'other' : 'format', format ?? 1);
-    await root.openDB(table, { encoding: 'binary' }).put('a', Buffer.from('a'));
-    await root.close();
+test('a folder of another format is refused with what to do', async (t) => {
+  const shown = async (files: Record<string, string>) => {
+    const dir = t.testdir(files);
     const { stderr, exitCode } = await runCommand(registerStore, ['store', dir]);
     t.equal(exitCode, 1);
     return stderr.replaceAll(dir, 'FOLDER');
   };
   t.equal(
-    await shown(0, 'seconds'),
-    'store: FOLDER cannot be read: it has format version 0, and this program reads version 1: use the version of the program that made it\n',
+    await shown({ format: '7\n' }),
+    'store: FOLDER cannot be read: it has format "7", and this program reads format 2: use the version of the program that made it\n',
   );
-  t.equal(
-    await shown(1, 'seconds'),
-    'store: the data folder FOLDER has no table inputs: an earlier version of this program made the folder; start the service once on it, which adds the table\n',
+  t.match(
+    await shown({ 'data.mdb': '' }),
+    /it has the file data\.mdb of an earlier format.*: name another folder/,
   );
-  t.match(await shown(undefined, 'seconds'), /another program made it: it has no format version/);
+});
+
+test('damage is exit status 1', async (t) => {
+  const dir = t.testdir();
+  await smallFolder(dir);
+  const segment = segmentPath(logFolderOf(dir), 1);
+  const bytes = readFileSync(segment);
+  bytes[bytes.length - 100]! ^= 1;
+  writeFileSync(segment, Buffer.concat([bytes, bytes]));
+  const { stdout, exitCode } = await runCommand(registerStore, ['store', dir]);
+  t.equal(exitCode, 1);
+  t.match(stdout.join('\n'), /\ndamage: [12]\n {2}.*0001\.log is damaged at byte \d+/);
 });
 
 test('a folder forgets the log of its cluster, and nothing else', async (t) => {
@@ -103,7 +116,7 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
 });
 
 test('the reason why a folder cannot be read is named', async (t) => {
-  const dir = t.testdir({ circle: t.fixture('symlink', 'circle'), closed: { 'data.mdb': '' } });
+  const dir = t.testdir({ circle: t.fixture('symlink', 'circle'), closed: { format: '2' } });
   const cases = [[join(dir, 'circle'), 'it is a link that leads to itself']];
   if (process.getuid?.() !== 0) {
     chmodSync(join(dir, 'closed'), 0o000);
@@ -111,7 +124,7 @@ test('the reason why a folder cannot be read is named', async (t) => {
     cases.push([join(dir, 'closed'), 'this process, of user \\d+, has no permission']);
   }
   for (const [folder, reason] of cases) {
-    const text = new RegExp(`: ${folder}/data\\.mdb cannot be read: ${reason}\\n$`);
+    const text = new RegExp(`: ${folder}/format cannot be read: ${reason}\\n$`);
     t.match(await runCommand(registerStore, ['store', folder!]), { stderr: text, exitCode: 1 });
     const backup = ['backup', join(dir, 'to'), '--from', folder!];
     t.match(await runCommand(registerBackup, backup), { stderr: text, exitCode: 1 });
@@ -129,6 +142,6 @@ test('what cannot be read is one line and exit status 1', async (t) => {
     const { stdout, stderr, exitCode } = await runCommand(register, args);
     t.same(stdout, []);
     t.equal(exitCode, 1);
-    t.match(stderr, new RegExp(`^${args[0]}: .* has no data\\.mdb: it is not a data folder\n$`));
+    t.match(stderr, new RegExp(`^${args[0]}: .* has no file "format": it is not a data folder\n$`));
   }
 });

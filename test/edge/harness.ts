@@ -122,7 +122,7 @@ export async function startEdges(
   const startOf = (thread: number) => {
     const place = { node: 0, thread };
     const marks = streamMarks(store.marks, place);
-    return { place, marks, starkSymbols: store.starkSymbols, simulation: false };
+    return { place, marks, simulation: false };
   };
   const close = async () => {
     await edges?.close();

@@ -88,16 +88,6 @@ const message = fc.oneof(
     .tuple(sequence, asset)
     .map(([sequence, asset]) => ({ kind: 'withdrawn', about: { epoch: EPOCH, sequence, asset } })),
   timeNs.map((about) => ({ kind: 'applied', about })),
-  fc
-    .record(
-      {
-        cutoffs: fc.record({ second: fc.integer(), day: fc.integer() }, PLAIN),
-        sealed: fc.array(fc.record({ assetKey: symbol, day: fc.integer() }, PLAIN), { maxLength: 3 }),
-      },
-      PLAIN,
-    )
-    .map((about) => ({ kind: 'committing', about })),
-  fc.boolean().map((about) => ({ kind: 'committed', about })),
 ) as unknown as fc.Arbitrary<Message>;
 
 function tell(feed: Messages, { kind, about }: Message): void {
@@ -107,7 +97,7 @@ function tell(feed: Messages, { kind, about }: Message): void {
 /** Returns a feed that keeps its messages. Aggregates in the messages are already read. */
 function noting(): { readonly feed: Messages; readonly told: { kind: string; about: unknown }[] } {
   const told: { kind: string; about: unknown }[] = [];
-  const kinds = ['priced', 'recorded', 'withdrawn', 'ended', 'applied', 'committing', 'committed'] as const;
+  const kinds = ['priced', 'recorded', 'withdrawn', 'ended', 'applied'] as const;
   const feed = Object.fromEntries(
     kinds.map((kind) => [kind, (about: unknown) => told.push({ kind, about: read(about) })]),
   );

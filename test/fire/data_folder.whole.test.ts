@@ -1,72 +1,76 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { seededRandom } from '../../scripts/load/random.js';
 import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { eventually } from '../../scripts/load/wait.js';
+import { listSegments, logFolderOf } from '../../src/log/segment.js';
 import { openStore, type Store } from '../../src/store/store.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
-// Tests that the service refuses a damaged data folder, or serves only correct data from it. A SIGBUS or SIGSEGV in lmdb's memory
-// map would end this test.
+// Tests that the service refuses a damaged data folder, or serves only correct data from it and says what is damaged.
 
-const SECONDS = 300;
-const FLIPS = 200;
-const PAGE_BYTES = 4096;
-const REPORTED_MS_MAX = 10_000;
+const MINUTES = 150;
+const FAULTS = 180;
 
-/** Writes a folder whose file has branch pages, leaf pages, overflow pages and freed pages. */
-async function writtenFolder(dir: string): Promise<Buffer> {
-  const options = storeOptions(dir);
-  const store = await openStore(options);
-  for (let s = 0; s < SECONDS; s++) {
-    appendAll(store, s);
-    if (s % 30 === 0) await store.durable();
-  }
-  await store.close();
-  return readFileSync(join(dir, 'data.mdb'));
-
-  function appendAll(into: Store, s: number): void {
-    for (const asset of options.assets) {
-      const aggregate = sampleAggregate(asset, options.publishers, units(s + 1), atSecond(START_S + s));
-      appendTo(into, aggregate);
-      putInputs(into, aggregate);
+/** Writes a folder with candles, a snapshot and two segments after it. */
+async function writtenFolder(dir: string): Promise<void> {
+  const clock = new FakeClock(atSecond(START_S));
+  const options = storeOptions(dir, { clock });
+  for (const isLast of [false, true]) {
+    const store = await openStore({ ...options, laterMs: isLast ? 1_000_000 : 0 });
+    for (let minute = isLast ? MINUTES - 5 : 0; minute < (isLast ? MINUTES : MINUTES - 5); minute++) {
+      clock.timeNs = atSecond(START_S + minute * 60);
+      for (const asset of options.assets) {
+        const aggregate = sampleAggregate(asset, options.publishers, units(minute + 1), clock.nowNs());
+        appendTo(store, aggregate);
+        putInputs(store, aggregate);
+      }
+      store.marks.write('a kind', 0, clock.nowNs(), () => {});
+      if (minute % 3 === 0) await store.durable();
     }
+    await store.durable();
+    if (!isLast) await eventually(() => listSegments(logFolderOf(dir)).length === 1);
+    await store.close();
   }
 }
 
-/** Opens and reads a damaged folder. @throws Error when the store returns a value that was never written */
+/**
+ * Opens and reads a damaged folder.
+ * @throws Error when the store returns a value that was never written, or says nothing about a value that is missing
+ */
 async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouched'> {
-  const options = storeOptions(dir);
+  const options = storeOptions(dir, { laterMs: 1_000_000 });
   let store: Store;
   try {
     store = await openStore(options);
   } catch (error) {
-    if (!/data folder .* cannot be opened: .*(?:damaged|format)|is damaged/s.test((error as Error).message))
-      throw error;
+    if (!/data folder .* cannot be opened: .*(?:damaged|format)/s.test((error as Error).message)) throw error;
     return 'refused';
   }
   try {
-    // On a slow machine, the check of all records continues after the store was opened.
-    const untilReported = (what: string) =>
-      eventually(() => !store.health().ok, { what: `report of ${what}`, withinMs: REPORTED_MS_MAX });
-    for (const asset of options.assets)
-      for (let s = 0; s < SECONDS; s++) {
-        const price = readable(() => store.recent(asset, START_S + s)?.aggregate.price);
-        if (price === units(s + 1)) continue;
-        // If a record is lost, the read finds the record before it, which was also signed.
-        const what = `second ${s} of ${asset.symbol}: ${price}`;
-        if (price !== undefined && price > units(s + 1)) throw new Error(what);
-        await untilReported(what);
-      }
-    if (store.health().ok && [...store.inputs()].length !== options.assets.length * options.publishers.length)
-      await untilReported('missing inputs');
-    // New records must not overwrite pages in use.
+    const missing: string[] = [];
+    for (const asset of options.assets) {
+      const price = latestIn(store, asset)?.price;
+      if (price !== units(MINUTES)) missing.push(`the newest price: ${price}`);
+      if (price !== undefined && (price % units(1) !== 0n || price > units(MINUTES)))
+        throw new Error(`${price}`);
+      const candles = store.history(asset, '1', 0, START_S + MINUTES * 60, MINUTES);
+      if (candles === 'too many') throw new Error(candles);
+      for (const [i, s] of candles.t.entries())
+        if (candles.c[i] !== (s - START_S) / 60 + 1) throw new Error(`candle of ${s}: ${candles.c[i]}`);
+      if (candles.t.length !== MINUTES) missing.push(`candles: ${candles.t.length}`);
+      store.history(asset, '60', 0, START_S + MINUTES * 60, MINUTES);
+    }
+    const inputs = [...store.inputs()];
+    if (inputs.length !== options.assets.length * options.publishers.length) missing.push('inputs');
+    if (inputs.some(({ input }) => input.price !== units(MINUTES))) missing.push('newest inputs');
+    if (store.marks.read('a kind', 0) !== atSecond(START_S + (MINUTES - 1) * 60)) missing.push('mark');
+    if (store.health().ok && missing.length > 0) throw new Error(`nothing was said about ${missing}`);
     const asset = options.assets[0]!;
-    appendTo(
-      store,
-      sampleAggregate(asset, options.publishers, units(SECONDS + 1), atSecond(START_S + SECONDS)),
-    );
+    appendTo(store, sampleAggregate(asset, options.publishers, units(1), atSecond(START_S + MINUTES * 60)));
     await store.durable();
     return store.health().ok ? 'untouched' : 'reported';
   } finally {
@@ -74,82 +78,84 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
   }
 }
 
-function readable<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
+/** Returns the files of a folder that a fault may touch, by their path in the folder. */
+function filesIn(dir: string): string[] {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(dir, path)).isFile())
+    .sort();
 }
 
-test(`a bit flipped at ${FLIPS} places is refused, reported, or in an unused place`, async (t) => {
+test(`${FAULTS} bits flipped in all files are refused, reported, or in an unused place`, async (t) => {
   const dir = t.testdir();
-  const whole = await writtenFolder(dir);
-  const path = join(dir, 'data.mdb');
-  // The store writes zeros after its last page, to reserve space for the next commits.
-  const usedPages = Math.ceil(whole.findLastIndex((byte) => byte !== 0) / PAGE_BYTES);
+  const whole = join(dir, 'whole');
+  await writtenFolder(whole);
   const outcomes = { refused: 0, reported: 0, untouched: 0 };
-  let seed = 12345;
-  const random = (below: number) => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return Math.floor((seed / 0x80000000) * below);
-  };
-  for (let i = 0; i < FLIPS; i++) {
-    // Half of the damage is in the header of a page, because every bit has a meaning there.
-    const page = random(usedPages);
-    const place = page * PAGE_BYTES + random(i % 2 === 0 ? 64 : PAGE_BYTES);
-    const bit = random(8);
-    const damaged = Buffer.from(whole);
-    damaged[place]! ^= 1 << bit;
-    writeFileSync(path, damaged);
+  const random = seededRandom(12_345);
+  const below = (end: number) => Math.floor(random() * end);
+  const paths = filesIn(whole);
+  t.match(paths.join(), /candles.*format.*log.*state\.snapshot/);
+  for (let fault = 0; fault < FAULTS; fault++) {
+    const copy = join(dir, 'copy');
+    rmSync(copy, { recursive: true, force: true });
+    cpSync(whole, copy, { recursive: true });
+    const path = paths[fault % paths.length]!;
+    const bytes = readFileSync(join(whole, path));
+    // A file of candles is empty except for the rows of three hours.
+    const used = path.startsWith('candles') ? MINUTES * 40 : bytes.length;
+    const at = below(used);
+    const bit = below(8);
+    bytes[at]! ^= 1 << bit;
+    writeFileSync(join(copy, path), bytes);
     try {
-      outcomes[await outcomeOf(dir)]++;
+      outcomes[await outcomeOf(copy)]++;
     } catch (error) {
-      t.fail(`bit ${bit} of byte ${place % PAGE_BYTES} of page ${page}: ${(error as Error).message}`);
+      t.fail(`bit ${bit} of byte ${at} of ${path}: ${(error as Error).message}`);
     }
   }
   t.comment(JSON.stringify(outcomes));
-  t.ok(outcomes.refused > 20 && outcomes.reported > 5, JSON.stringify(outcomes));
+  t.ok(outcomes.refused > 30 && outcomes.reported > 30, JSON.stringify(outcomes));
 });
 
-test('a file that was cut off, emptied or replaced', async (t) => {
+test('files that were cut off, emptied, removed or replaced', async (t) => {
   const dir = t.testdir();
-  const whole = await writtenFolder(dir);
-  const path = join(dir, 'data.mdb');
-  for (const length of [
-    1,
-    100,
-    PAGE_BYTES,
-    2 * PAGE_BYTES,
-    3 * PAGE_BYTES + 7,
-    whole.length >> 1,
-    whole.length - PAGE_BYTES,
-    whole.length - 1,
-  ]) {
-    writeFileSync(path, whole.subarray(0, length));
-    t.match(await outcomeOf(dir), /refused|untouched/, `cut to ${length} of ${whole.length}`);
+  const whole = join(dir, 'whole');
+  await writtenFolder(whole);
+  const newest = filesIn(whole).findLast((path) => path.startsWith('log'));
+  for (const path of filesIn(whole)) {
+    const bytes = readFileSync(join(whole, path));
+    const faults: Record<string, Buffer | undefined> = {
+      emptied: Buffer.alloc(0),
+      'cut in half': bytes.subarray(0, bytes.length >> 1),
+      'of another program': Buffer.from('SQLite format 3\0'.repeat(1_000)),
+      removed: undefined,
+    };
+    for (const [name, fault] of Object.entries(faults)) {
+      const copy = join(dir, 'copy');
+      rmSync(copy, { recursive: true, force: true });
+      cpSync(whole, copy, { recursive: true });
+      if (fault === undefined) rmSync(join(copy, path));
+      else writeFileSync(join(copy, path), fault);
+      // Nobody knows that the newest segment or a file of candles was there, and the end of a segment looks like that of a kill.
+      const isUnknown = path === newest || (path.startsWith('candles') && fault === undefined);
+      const isSilent = isUnknown || (path.startsWith('log') && fault !== undefined);
+      const outcome = await outcomeOf(copy).catch(({ message }: Error) => message);
+      const expected = isSilent || path === 'format' ? /./ : /refused|reported/;
+      t.match(outcome, expected, `${path} ${name}: ${outcome}`);
+    }
   }
-  writeFileSync(path, Buffer.alloc(whole.length));
-  t.equal(await outcomeOf(dir), 'refused', 'zeroes');
-  writeFileSync(path, 'SQLite format 3\0'.repeat(1_000));
-  t.equal(await outcomeOf(dir), 'refused', 'of another program');
-  writeFileSync(path, '');
-  const fresh = await openStore(storeOptions(dir));
-  t.same(fresh.health(), { ok: true }, 'an empty file is a new database');
-  t.equal(latestIn(fresh, storeOptions(dir).assets[0]!), undefined);
-  await fresh.close();
 });
 
 test('a service on a damaged folder names the folder, says what to do, and exits', async (t) => {
   const dir = t.testdir();
   const file = writeConfig(dir);
   mkdirSync(join(dir, 'store'));
-  writeFileSync(join(dir, 'store', 'data.mdb'), 'not a database'.repeat(1_000));
+  await writtenFolder(join(dir, 'store'));
+  writeFileSync(join(dir, 'store', 'state.snapshot'), 'not a snapshot'.repeat(1_000));
   const refused = new ServeProcess(['--config', file]);
   t.teardown(() => refused.kill());
   t.same(await refused.exited, { code: 1, signal: null });
   t.match(
     refused.stderr,
-    /the data folder .*store cannot be opened: data\.mdb .*Restore the folder from a backup, or move/,
+    /the data folder .*store cannot be opened: state\.snapshot .*Restore the folder from a backup, or move/,
   );
 });

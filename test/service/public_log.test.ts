@@ -171,8 +171,8 @@ test('the files of the log are for everybody, and nothing beside them', async (t
     'tile/0/000.p/999',
     'batch/1',
     'batch/x000/000',
-    '%2e%2e/store/data.mdb',
-    '../store/data.mdb',
+    '%2e%2e/store/format',
+    '../store/format',
     '..%2ftlog-state/signed',
   ];
   for (const path of others) t.equal((await file(path)).status, 404, path);

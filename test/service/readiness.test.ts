@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { logFolderOf, segmentPath } from '../../src/log/segment.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, type TestService, TestSocket } from './harness.js';
@@ -65,7 +66,7 @@ test('the admin listener answers only requests for a host that nobody else can l
       t.equal(await statusFor(host, line), 421, `${line} ${host}`);
 });
 
-test('a service with a damaged record lives and is not ready, and says which record it is', async (t) => {
+test('a service with a damaged log lives and is not ready, and says where the damage is', async (t) => {
   const dir = t.testdir();
   const clock = new FakeClock();
   const first = await startTestService({}, { dir, clock });
@@ -76,23 +77,16 @@ test('a service with a damaged record lives and is not ready, and says which rec
   await feed.accept({ symbol: 'BTCUSD', price: units(2) });
   await latestWhen(first, 'BTCUSD', ({ price }) => price === `${units(2)}`);
   await first.stop();
-  const file = join(dir, 'store', 'data.mdb');
-  const bytes = readFileSync(file);
-  // The service starts with the newest price alone. This older price is in the record of the second that is 10 s earlier.
-  const { msg_hash } = feed.sign(past).signed_price.timestamped_signature;
-  const hash = Buffer.from(msg_hash.slice(2), 'hex');
-  let damaged = 0;
-  for (let at = bytes.indexOf(hash); at >= 0; at = bytes.indexOf(hash, at + 1)) {
-    bytes[at + 2]! ^= 1;
-    damaged++;
-  }
-  t.ok(damaged > 0, 'it stands in a record');
-  writeFileSync(file, bytes);
+  const segment = segmentPath(logFolderOf(join(dir, 'store')), 1);
+  const bytes = readFileSync(segment);
+  // The service starts with the newest price alone. This older price is in an earlier frame.
+  bytes[bytes.indexOf(`"price":"${units(1)}"`) + 10]! ^= 1;
+  writeFileSync(segment, bytes);
 
   const second = await startTestService({}, { dir, clock });
   const { status, type, body } = await ask(second, '/readyz');
   t.same([status, type], [503, 'application/json']);
-  t.match(body, { error: /damaged|checksum/ });
+  t.match(body, { error: /0001\.log is damaged at byte \d+/ });
   t.comment(JSON.stringify(body));
   t.same(await ask(second, '/livez'), OK, 'a restart would not help');
   t.match(await (await fetch(`${second.adminUrl}/metrics`)).text(), '\ntickseal_store_healthy 0\n');

@@ -65,6 +65,6 @@ test('a folder without the rights to it says whose it is', {
   chmodSync(join(dir, 'closed'), 0o500);
   t.match(dataFolderProblem(join(dir, 'closed/new')), /may not make a folder in .*closed/);
   mkdirSync(join(dir, 'data'), { recursive: true });
-  writeFileSync(join(dir, 'data/data.mdb'), '', { mode: 0o400 });
-  t.match(dataFolderProblem(join(dir, 'data')), /may not read and write .*data\.mdb/);
+  writeFileSync(join(dir, 'data/format'), '', { mode: 0o400 });
+  t.match(dataFolderProblem(join(dir, 'data')), /may not read and write .*format/);
 });

@@ -1,64 +1,77 @@
-import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { eventually } from '../../scripts/load/wait.js';
+import { logFolderOf, segmentPath } from '../../src/log/segment.js';
 import { readContents } from '../../src/store/contents.js';
 import { backUp } from '../../src/store/folder_copy.js';
-import { openFolderToRead } from '../../src/store/lmdb/folder.js';
-import { findPageDamage } from '../../src/store/lmdb/page_tree.js';
 import { openStore } from '../../src/store/store.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { runProgram } from '../run_program.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { Feed, units as priceOf } from '../service/feed.js';
 import { get } from '../service/harness.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from './sample.js';
 
-const TABLES = ['seconds', 'inputs', 'hours', 'days', 'quarters', 'marks'] as const;
+const main = new URL('../../src/cli/main.js', import.meta.url).pathname;
+const program = (...args: string[]) => runProgram(process.execPath, [main, ...args]);
 
-/** Returns all records of a folder, by table and key. */
-async function recordsOf(dir: string): Promise<Map<string, string>> {
-  const folder = openFolderToRead(dir);
-  const records = new Map<string, string>();
-  for (const name of TABLES) {
-    for (const { key, value } of folder.openTable(name).getRange())
-      records.set(`${name} ${JSON.stringify(key)}`, value.toString('hex'));
-  }
-  await folder.close();
-  return records;
-}
-
-/** Makes a store with some days of candles. */
+/** Makes a store with some days of candles, and waits until its segments are moved. */
 async function filledFolder(dir: string): Promise<void> {
-  const options = storeOptions(dir);
+  const clock = new FakeClock(atSecond(START_S));
+  const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   const { assets, publishers } = options;
   for (let i = 0; i < 3_000; i++) {
-    const aggregate = sampleAggregate(assets[i % 2]!, publishers, units(i), atSecond(START_S + i * 97));
+    clock.timeNs = atSecond(START_S + i * 97);
+    const aggregate = sampleAggregate(assets[i % 2]!, publishers, units(i), clock.nowNs());
     putInputs(store, aggregate);
     appendTo(store, aggregate);
-    if (i % 500 === 0) await store.durable();
+    if (i % 300 === 0) await store.durable();
   }
   await store.durable();
+  await eventually(() => readdirSync(logFolderOf(dir)).length === 1);
   await store.close();
 }
 
-test('a backup has every record of the folder, and a store opens it', async (t) => {
+/** Returns the files of a folder and their bytes. */
+function filesOf(dir: string): Map<string, string> {
+  const paths = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return new Map(
+    paths.map(({ parentPath, name }) => [
+      join(parentPath, name).slice(dir.length),
+      readFileSync(join(parentPath, name), 'latin1'),
+    ]),
+  );
+}
+
+test('a backup has every file of the folder, and a store opens it', async (t) => {
   const source = join(t.testdir(), 'source');
   const target = join(t.testdirName, 'deep', 'target');
   await filledFolder(source);
   const contents = await backUp(source, target);
-  t.same(readdirSync(target), ['data.mdb']);
-  const records = await recordsOf(source);
-  t.ok(records.size > 100);
-  t.same(await recordsOf(target), records);
-  t.equal(
-    Object.values(contents.tables).reduce((sum, table) => sum + table.records, 0),
-    records.size,
+  t.same(readdirSync(target).sort(), ['candles', 'format', 'log', 'state.snapshot']);
+  t.same(filesOf(target), filesOf(source));
+  const { bytes: sourceBytes } = await readContents(source);
+  t.ok(
+    contents.bytes < 4 * sourceBytes,
+    `${contents.bytes} bytes of ${sourceBytes}: empty rows take no room`,
   );
+  t.match(contents, {
+    isInUse: false,
+    isClean: true,
+    damage: [],
+    newestSecond: START_S + 2_999 * 97,
+    assets: [{ symbol: 'ASSET0USD', inputs: 2, firstDaySecond: START_S }, { state: 'priced' }],
+  });
   const options = storeOptions(target);
   const restored = await openStore(options);
   t.equal(latestIn(restored, options.assets[1]!)?.price, units(2_999));
+  t.same(
+    restored.history(options.assets[0]!, 'D', 0, START_S * 2, 100),
+    await historyOf(source, options.assets[0]!),
+  );
   appendTo(
     restored,
     sampleAggregate(options.assets[1]!, options.publishers, units(1), atSecond(START_S + 400_000)),
@@ -67,67 +80,60 @@ test('a backup has every record of the folder, and a store opens it', async (t) 
   t.same((await readContents(target)).damage, [], 'what is written to it afterwards is whole too');
 });
 
+async function historyOf(dir: string, asset: ReturnType<typeof storeOptions>['assets'][number]) {
+  const store = await openStore(storeOptions(dir));
+  const history = store.history(asset, 'D', 0, START_S * 2, 100);
+  await store.close();
+  return history;
+}
+
 test('a backup is refused where it would replace one, or there is nothing to copy', async (t) => {
-  const dir = t.testdir({ target: { 'data.mdb': 'kept' }, empty: {} });
+  const dir = t.testdir({ target: { format: 'kept' }, empty: {} });
   await filledFolder(join(dir, 'source'));
-  await t.rejects(backUp(join(dir, 'source'), join(dir, 'target')), /target has a data\.mdb already/);
-  t.equal(readFileSync(join(dir, 'target/data.mdb'), 'utf8'), 'kept');
+  await t.rejects(backUp(join(dir, 'source'), join(dir, 'target')), /target has a format already/);
+  t.equal(readFileSync(join(dir, 'target/format'), 'utf8'), 'kept');
   await t.rejects(backUp(join(dir, 'empty'), join(dir, 'new')), /it is not a data folder/);
   await t.rejects(backUp(join(dir, 'nowhere'), join(dir, 'new')), /it is not a data folder/);
   t.notOk(existsSync(join(dir, 'new')));
   await t.rejects(backUp(join(dir, 'source'), '/proc/tickseal'), /no backup of .* was made: /);
 });
 
-test('a folder whose structure is damaged is refused: lmdb itself would end the process', async (t) => {
-  const dir = t.testdir();
-  const source = join(dir, 'source');
-  await filledFolder(source);
-  const file = join(source, 'data.mdb');
-  const whole = readFileSync(file);
-  // The file ends with zeros after the last page.
-  const usedBytes = whole.findLastIndex((byte) => byte !== 0) + 1;
-  for (const [bytes, reason] of [
-    [0, /data\.mdb is damaged: it is empty/],
-    [3, /data\.mdb is damaged: it ends before the end of page 0/],
-    [Math.floor(usedBytes / 2), /data\.mdb is damaged: it ends before the end of page/],
-  ] as const) {
-    writeFileSync(file, whole.subarray(0, bytes));
-    await t.rejects(readContents(source), reason, `read, ${bytes} bytes`);
-    await t.rejects(backUp(source, join(dir, 'target')), reason, `copied, ${bytes} bytes`);
-  }
-  t.notOk(existsSync(join(dir, 'target')));
-});
-
-test('a check needs no right to write', async (t) => {
-  const file = join(t.testdir(), 'data.mdb');
-  t.throws(() => findPageDamage(file), { code: 'ENOENT' });
-  t.notOk(existsSync(file), 'nothing is made');
-});
-
-test('a damaged record is named, and not taken for a backup', async (t) => {
+test('damage of each part is named, and not taken for a backup', async (t) => {
   const dir = join(t.testdir(), 'source');
   await filledFolder(dir);
-  t.same((await readContents(dir)).damage, []);
-  const file = join(dir, 'data.mdb');
-  const bytes = readFileSync(file);
-  damageTexts(bytes);
-  writeFileSync(file, bytes);
-  const { damage, damagedRecords } = await readContents(dir);
-  t.equal(damagedRecords, 3_002);
-  t.equal(damage.length, 20, 'the first are named');
-  t.match(damage[0], /^seconds: the stored record 1704067200\/ASSET0USD is damaged/);
+  const segment = segmentPath(logFolderOf(dir), Number(readdirSync(logFolderOf(dir))[0]!.slice(0, -4)));
+  const month = join(dir, 'candles', 'ASSET0USD.evm', '2024-01');
+  const snapshot = join(dir, 'state.snapshot');
   const target = join(t.testdirName, 'target');
-  await t.rejects(backUp(dir, target), /no backup of .* was made: 3002 records are damaged; seconds: /);
-  t.same(readdirSync(target), []);
-  bytes.writeUInt32LE(0, 24);
-  writeFileSync(file, bytes);
-  await t.rejects(readContents(dir), /data\.mdb is damaged: it is not a database/);
+  const damaged = async (file: string, damage: (bytes: Buffer) => Buffer, reason: RegExp) => {
+    const whole = readFileSync(file);
+    writeFileSync(file, damage(Buffer.from(whole)));
+    const found = await readContents(dir).then(
+      ({ damage }) => damage.join(),
+      (error: Error) => error.message,
+    );
+    t.match(found, reason);
+    await t.rejects(backUp(dir, target), reason);
+    t.same(readdirSync(target), []);
+    writeFileSync(file, whole);
+  };
+  const flipped = (at: number) => (bytes: Buffer) => {
+    bytes[at]! ^= 1;
+    return bytes;
+  };
+  await damaged(segment, flipped(60), /\.log is damaged at byte/);
+  await damaged(snapshot, flipped(200), /state\.snapshot is damaged: at byte/);
+  await damaged(snapshot, (bytes) => bytes.subarray(0, 100), /state\.snapshot is damaged/);
+  await damaged(month, flipped(8), /2024-01 is damaged: the checksum of the candle of 2024-01-01T00:00 /);
+  await damaged(month, (bytes) => bytes.subarray(0, 4_096), /2024-01 is damaged: it is cut off/);
+  await damaged(month, (bytes) => bytes.fill(0, 4_000, 4_080), /2024-01 is damaged: \d candles are missing/);
+  await damaged(
+    month,
+    (bytes) => bytes.fill(0, 31 * 1_440 * 40),
+    /2024-01 is damaged: \d+ candles are missing/,
+  );
+  t.same((await readContents(dir)).damage, []);
 });
-
-/** Changes a text that occurs in every aggregate, and in an input of each of the two assets. */
-function damageTexts(bytes: Buffer): void {
-  for (let at = bytes.indexOf('Zürich'); at >= 0; at = bytes.indexOf('Zürich', at + 1)) bytes[at]! ^= 1;
-}
 
 /** Returns the answers of `/v1/prices/recent` for a range of seconds, by second. */
 async function recentOf(url: string, fromS: number, toS: number): Promise<Map<number, string>> {
@@ -139,7 +145,7 @@ async function recentOf(url: string, fromS: number, toS: number): Promise<Map<nu
   return answers;
 }
 
-test('a backup under load is restored with every price that was served before it', async (t: Test) => {
+test('a drill: a backup under load is restored in another place, with every price that was served before it', async (t: Test) => {
   const dir = t.testdir();
   const serve = new ServeProcess(['--config', writeConfig(dir)]);
   t.teardown(() => serve.kill());
@@ -159,13 +165,12 @@ test('a backup under load is restored with every price that was served before it
   await durable.accept({ symbol: 'BTCUSD', price: priceOf(price), publisher: 2 });
   durable.socket.ws.terminate();
 
-  const target = join(dir, 'backup');
-  const main = new URL('../../src/cli/main.js', import.meta.url).pathname;
-  const printed = await runProgram(process.execPath, [main, 'backup', target, '--from', join(dir, 'store')]);
-  t.match(printed, /backup: \d+ records, .* every record checked\n$/);
-  const shown = await runProgram(process.execPath, [main, 'store', join(dir, 'store')]);
-  t.match(shown, /, a service runs on it\n/);
-  t.match(shown, /\nBTCUSD +\d+ .* s ago/);
+  const store = join(dir, 'store');
+  const backup = join(dir, 'backup');
+  t.match(await program('backup', backup, '--from', store), /backup: [\d,]+ files, .*, checked: .*log, /);
+  const shown = await program('store', store);
+  t.match(shown, /, format 2, a service runs on it\n/);
+  t.match(shown, /\nBTCUSD +priced .* s ago/);
   t.match(shown, /\ndamage: none\n/);
   const before = price;
   await eventually(() => price > before + 10, { what: 'the service goes on' });
@@ -175,20 +180,14 @@ test('a backup under load is restored with every price that was served before it
   serve.child.kill('SIGTERM');
   t.match(await serve.exited, { code: 0 });
 
-  const copied = await recordsOf(target);
-  const restoredDir = join(dir, 'restored');
-  const restored = new ServeProcess(['--config', writeConfig(dir, { storage: { dir: restoredDir } })]);
-  t.teardown(() => restored.kill());
-  await restored.line(/"msg":"ready"/);
-  restored.child.kill('SIGTERM');
-  await restored.exited;
-  copyFileSync(join(target, 'data.mdb'), join(restoredDir, 'data.mdb'));
-  t.same(await recordsOf(restoredDir), copied);
-  const again = new ServeProcess(['--config', writeConfig(dir, { storage: { dir: restoredDir } })]);
+  // The same command restores a backup, here into the empty folder of another configuration.
+  const restored = join(dir, 'restored');
+  t.match(await program('backup', restored, '--from', backup), /restored: [\d,]+ files, .*, checked: /);
+  t.same(filesOf(join(restored, 'log')), filesOf(join(backup, 'log')));
+  const again = new ServeProcess(['--config', writeConfig(dir, { storage: { dir: restored } })]);
   t.teardown(() => again.kill());
   const { url: restoredUrl } = await again.ready();
-  const last = Math.max(...served.keys());
-  t.same(await recentOf(restoredUrl, startS, last), served);
+  t.same(await recentOf(restoredUrl, startS, Math.max(...served.keys())), served);
   again.child.kill('SIGTERM');
   t.match(await again.exited, { code: 0 });
 });

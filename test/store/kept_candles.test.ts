@@ -7,7 +7,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { MinuteCandle } from '../../src/records/holding.js';
 import { CandleFiles } from '../../src/store/candle_files.js';
-import type { CandleColumns } from '../../src/store/candle_history.js';
+import type { CandleColumns } from '../../src/store/candle_fold.js';
 import { monthOfDay, ROW_BYTES, rowPosition } from '../../src/store/candle_rows.js';
 import { KeptCandles } from '../../src/store/kept_candles.js';
 import { intervalAt } from '../../src/wire/resolution.js';

@@ -9,7 +9,7 @@ import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import { PastWriter } from '../../src/past/past_writer.js';
-import type { CandleColumns } from '../../src/store/candle_history.js';
+import type { CandleColumns } from '../../src/store/candle_fold.js';
 import { openStore } from '../../src/store/store.js';
 import { intervalAt } from '../../src/wire/resolution.js';
 import type { Resolution } from '../../src/wire/rest_values.js';
@@ -109,12 +109,6 @@ async function verify(dir: string): Promise<number> {
   const lastS = tickS(count - 1);
   deepStrictEqual(latestIn(store, asset), tick(count - 1, options));
   for (const { input } of store.inputs()) deepStrictEqual(Number(input.price / PRICE_SCALE), count);
-  for (let ago = 0; ago <= 600; ago += 7) {
-    let inForce = count - 1;
-    while (inForce >= 0 && tickS(inForce) > lastS - ago) inForce--;
-    const expected = inForce < 0 ? undefined : tick(inForce, options);
-    deepStrictEqual(store.recent(asset, lastS - ago)?.aggregate, expected, `${ago} s ago`);
-  }
   for (const resolution of ['1', '60', 'D', 'M'] as const)
     deepStrictEqual(
       store.history(asset, resolution, 0, lastS + 1, Number.MAX_SAFE_INTEGER),
@@ -166,7 +160,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
   past.open(newest === undefined ? [] : [{ asset, holding: newest }]);
   let n = ticksOf(latestIn(store, asset));
   while (true) {
-    // Some commits are so large that lmdb writes a part of them before the commit.
+    // Some commits are several frames of the log.
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);

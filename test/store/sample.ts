@@ -1,3 +1,4 @@
+import { listSegments, logFolderOf, SegmentReader } from '../../src/log/segment.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
@@ -5,7 +6,9 @@ import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { LatestInput } from '../../src/records/latest_input.js';
-import type { Store, StoreOptions } from '../../src/store/store.js';
+import { readEntry } from '../../src/store/log_entries.js';
+import type { Store } from '../../src/store/store.js';
+import type { StoreOptions } from '../../src/store/store_options.js';
 import { FakeClock } from '../clock/fake_clock.js';
 
 /** The start: 2024-01-01T00:00:00Z, a Monday. */
@@ -142,4 +145,29 @@ export function storeOptions(dir: string, over: Partial<SampleOptions> = {}): Sa
     clock: new FakeClock(atSecond(START_S)),
     ...over,
   };
+}
+
+/** Returns the prices of the aggregates in the segments of a data folder's log, in order. */
+export async function pricesIn(dir: string): Promise<Price[]> {
+  const prices: Price[] = [];
+  for (const entry of await entriesIn(dir))
+    readEntry(entry, {
+      holding: (_asset, { aggregate }) => aggregate && prices.push(aggregate.price),
+      minuteClosed() {},
+      input() {},
+      mark() {},
+    });
+  return prices;
+}
+
+/** Returns the entries in the segments of a data folder's log. */
+export async function entriesIn(dir: string): Promise<string[]> {
+  const entries: string[] = [];
+  const folder = logFolderOf(dir);
+  for (const segment of listSegments(folder)) {
+    const reader = await SegmentReader.open(folder, segment);
+    await reader?.refresh((lines) => void entries.push(...lines));
+    await reader?.close();
+  }
+  return entries;
 }

@@ -1,8 +1,9 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { appendTo, endIn, latestIn } from '../../scripts/load/store_records.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { openStore } from '../../src/store/store.js';
-import { FakeClock } from '../clock/fake_clock.js';
 import {
   atSecond,
   putInputs,
@@ -40,7 +41,6 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   putInputs(store, evmAggregate);
   putInputs(store, starkAggregate);
   t.equal(latestIn(store, stark), starkAggregate, 'read before it is written');
-  t.equal(store.recent(stark, START_S)?.aggregate, starkAggregate);
   await store.durable();
   t.same(store.health(), { ok: true });
   await store.close();
@@ -48,44 +48,10 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   const again = await openStore(options);
   t.strictSame(latestIn(again, assets[0]!), evmAggregate);
   t.strictSame(latestIn(again, stark), starkAggregate);
-  t.strictSame(again.recent(stark, START_S)?.aggregate, starkAggregate);
   const stored = [...again.inputs()];
   t.strictSame(sortedByKey(stored.map(({ input }) => input)), sortedByKey(inputs));
   for (const { input, seen } of stored) t.strictSame(seen, seenOf(input));
   await again.close();
-});
-
-test('recent returns the aggregate in force at the end of a second', async (t) => {
-  const options = storeOptions(t.testdir());
-  const [asset, other] = [options.assets[0]!, options.assets[1]!];
-  let store = await openStore(options);
-  const first = sampleAggregate(asset, options.publishers, units(1), atSecond(START_S, 100n));
-  const second = sampleAggregate(asset, options.publishers, units(2), atSecond(START_S, 999_999_999n));
-  const third = sampleAggregate(asset, options.publishers, units(3), atSecond(START_S + 3));
-  const back = sampleAggregate(asset, options.publishers, units(4), atSecond(START_S + 20));
-  for (const aggregate of [first, second, third]) appendTo(store, aggregate);
-  endIn(store, asset, atSecond(START_S + 10));
-  t.equal(latestIn(store, asset), undefined, 'a price that has ended is not the latest');
-  appendTo(store, back);
-
-  for (const state of ['waiting', 'on disk', 'after a restart']) {
-    t.equal(store.recent(asset, START_S - 1)?.aggregate, undefined, `${state}: before the first`);
-    t.strictSame(store.recent(asset, START_S)?.aggregate, second, `${state}: the last one of the second`);
-    t.strictSame(store.recent(asset, START_S + 2)?.aggregate, second, `${state}: still in force`);
-    t.strictSame(store.recent(asset, START_S + 3)?.aggregate, third, `${state}: the next one`);
-    t.strictSame(store.recent(asset, START_S + 9)?.aggregate, third, `${state}: until the price ends`);
-    t.equal(store.recent(asset, START_S + 10)?.aggregate, undefined, `${state}: a dead price is not served`);
-    t.equal(store.recent(asset, START_S + 19)?.aggregate, undefined, `${state}: nor while it stays dead`);
-    t.strictSame(store.recent(asset, START_S + 20)?.aggregate, back, `${state}: it comes back`);
-    t.strictSame(latestIn(store, asset), back);
-    t.equal(store.recent(other, START_S)?.aggregate, undefined);
-    if (state === 'waiting') await store.durable();
-    if (state === 'on disk') {
-      await store.close();
-      store = await openStore(options);
-    }
-  }
-  await store.close();
 });
 
 test('a price that ended stays ended after a restart', async (t) => {
@@ -97,7 +63,6 @@ test('a price that ended stays ended after a restart', async (t) => {
   await store.close();
   const again = await openStore(options);
   t.equal(latestIn(again, asset), undefined);
-  t.equal(again.recent(asset, START_S)?.aggregate, undefined);
   t.same(again.history(asset, '1', 0, START_S + 60, 10), {
     t: [START_S],
     o: [1],
@@ -105,28 +70,6 @@ test('a price that ended stays ended after a restart', async (t) => {
     l: [1],
     c: [1],
   });
-  await again.close();
-});
-
-test('records older than the window go, the one in force at its start stays', async (t) => {
-  const clock = new FakeClock(atSecond(START_S));
-  const options = storeOptions(t.testdir(), { clock });
-  const [fast, slow] = [options.assets[0]!, options.assets[1]!];
-  const store = await openStore(options);
-  appendTo(store, sampleAggregate(slow, options.publishers, units(9), atSecond(START_S)));
-  for (let s = 0; s < 2_000; s += 10) {
-    clock.timeNs = atSecond(START_S + s);
-    appendTo(store, sampleAggregate(fast, options.publishers, units(s + 1), clock.nowNs()));
-    await store.durable();
-  }
-  const nowS = START_S + 1_990;
-  t.equal(store.recent(slow, nowS)?.aggregate.price, units(9), 'signed long ago and still in force');
-  t.equal(store.recent(fast, nowS - 605)?.aggregate.price, units(nowS - START_S - 610 + 1));
-  t.equal(store.recent(fast, START_S)?.aggregate, undefined, 'gone');
-  await store.close();
-  const again = await openStore(options);
-  t.equal(again.recent(slow, nowS)?.aggregate.price, units(9));
-  t.equal(again.recent(fast, nowS - 600)?.aggregate.price, units(nowS - START_S - 600 + 1));
   await again.close();
 });
 
@@ -152,6 +95,24 @@ test('a changed catalogue: records are found by symbol, not by index', async (t)
   again.reconfigure({ ...options, assets: [moved, returned] });
   t.equal(latestIn(again, returned)?.price, units(4), 'an asset that comes back finds its records');
   await again.close();
+});
+
+test('a process that was killed left aggregates that may be missing, and one that stopped did not', async (t) => {
+  const dir = t.testdir();
+  const options = storeOptions(join(dir, 'store'));
+  const store = await openStore(options);
+  t.ok(store.isClean, 'a new folder');
+  appendTo(store, sampleAggregate(options.assets[0]!, options.publishers, units(1), atSecond(START_S)));
+  await store.durable();
+  cpSync(options.dir, join(dir, 'killed'), { recursive: true, filter: (path) => !path.endsWith('.sock') });
+  putInputs(store, sampleAggregate(options.assets[0]!, options.publishers, units(1), atSecond(START_S)));
+  await store.close();
+  const isClean = async (name: string) => {
+    const again = await openStore({ ...options, dir: join(dir, name) });
+    await again.close();
+    return again.isClean;
+  };
+  t.same([await isClean('store'), await isClean('killed'), await isClean('killed')], [true, false, true]);
 });
 
 test('durable resolves for all callers of a turn, and at once when no change waits', async (t) => {

@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { createCalendars } from '../../calendar/calendars.js';
 import type { Price } from '../../model/price.js';
 import { type Clock, secondOf } from '../../model/time.js';
-import { CandleBlock, toDouble } from '../../records/candle_block.js';
-import { encodeCandles } from '../../records/candle_record.js';
+import { type NumberedCandle, toDouble } from '../../records/candle.js';
 import { openStore } from '../../store/store.js';
 import { MARKET_CLOSED } from '../../wire/market_status_codes.js';
 import { MINUTE_S } from '../../wire/resolution.js';
@@ -37,20 +36,19 @@ export async function writePastCandles({ storageDir, assets, clock }: PastCandle
   for (const asset of assets) {
     const calendar = calendars.get(asset.calendar);
     const isOpen = (minute: number) => calendar?.stateAt(minute * MINUTE_S).status !== MARKET_CLOSED;
-    for (const [hour, block] of hoursBefore(endMinute, asset, isOpen))
-      store.candles.addHour(asset, hour, new Uint8Array(encodeCandles(block)));
+    await store.candles.add(asset, minutesBefore(endMinute, asset, isOpen));
   }
   await store.close();
 }
 
-/** Makes the candles of each hour. The walk goes backward in time, because it must end where the live walk starts. */
-function hoursBefore(
+/** Makes the candles, ascending. The walk goes backward in time, because it must end where the live walk starts. */
+function minutesBefore(
   endMinute: number,
   asset: DemoAsset,
   isOpen: (minute: number) => boolean,
-): ReadonlyMap<number, CandleBlock> {
+): NumberedCandle[] {
   const walk = createAssetWalk(asset, asset.id, STEP_FACTOR);
-  const hours = new Map<number, CandleBlock>();
+  const minutes: NumberedCandle[] = [];
   let close = walk.quote();
   for (let minute = endMinute - 1; minute >= endMinute - HOURS * MINUTES_PER_HOUR; minute--) {
     const quotes = [close];
@@ -58,17 +56,20 @@ function hoursBefore(
       walk.step();
       quotes.push(walk.quote());
     }
-    const hour = Math.floor(minute / MINUTES_PER_HOUR);
-    const block = hours.get(hour) ?? CandleBlock.withRoomFor(MINUTES_PER_HOUR);
-    hours.set(hour, block);
-    if (isOpen(minute)) put(block, minute - hour * MINUTES_PER_HOUR, quotes);
+    if (isOpen(minute)) minutes.push(candleOf(minute, quotes));
     close = quotes.at(-1)!;
   }
-  return hours;
+  return minutes.reverse();
 }
 
 /** @param quotes in order, newest first */
-function put(block: CandleBlock, slot: number, quotes: readonly bigint[]): void {
+function candleOf(number: number, quotes: readonly bigint[]): NumberedCandle {
   const values = quotes.map((quote) => toDouble(quote as Price));
-  block.put(slot, values.at(-1)!, Math.max(...values), Math.min(...values), values[0]!);
+  return {
+    number,
+    open: values.at(-1)!,
+    high: Math.max(...values),
+    low: Math.min(...values),
+    close: values[0]!,
+  };
 }

@@ -36,7 +36,7 @@ export interface EdgeThreadOptions {
 /** The functions of the main thread that serve an edge's thread. */
 export interface EdgeThreadHost {
   snapshot(): Snapshot;
-  /** Resolves when all existing records are on disk. Rejects while the disk fails. */
+  /** Resolves when the thread finds all existing records on disk. Rejects while the disk fails. */
   written(): Promise<void>;
   /** Writes a mark of the times of streaming payloads. Resolves with true when the mark is on disk. */
   writeMark(number: number, timeNs: bigint): Promise<boolean>;

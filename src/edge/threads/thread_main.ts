@@ -6,7 +6,7 @@ import { usesStark } from '../../config/stark_use.js';
 import { createCryptoJobs } from '../../crypto/pool/jobs.js';
 import { fillStarkTables } from '../../crypto/stark/stark_tables.js';
 import { RingReader } from '../../feed/byte_ring.js';
-import type { FeedMessages } from '../../feed/feed.js';
+import type { FeedMessages, Snapshot } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
 import { receivedSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
@@ -74,9 +74,7 @@ const events = new Outbox<ThreadEvent>((together) => port.postMessage(together),
 const counters = createCounters();
 const marks = new Map(start.marks);
 const settings = withBuffers(start.settings);
-const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (reason) =>
-  events.send({ on: 'damage', reason }),
-);
+const follower = openFollower(settings.config.storage.dir, (reason) => events.send({ on: 'damage', reason }));
 const receiver = new RemoteReceiver(events, replies);
 /** The current catalogue of this thread. The indexes of this catalogue are valid only on this thread. */
 let catalogue: Catalogue | undefined;
@@ -93,8 +91,6 @@ const feed: FeedMessages = {
   withdrawn: (message) => edge!.withdrawn(message),
   ended: (message) => edge!.ended(message),
   applied: (receivedNs) => edge!.applied(receivedNs),
-  committing: (commit) => follower.committing(commit),
-  committed: (isOnDisk) => follower.committed(isOnDisk),
 };
 
 if (usesStark(settings.config)) await fillStarkTables(setImmediate);
@@ -153,9 +149,7 @@ function carryOut(command: Order): void {
       for (let i = 0; i < command.count; i++) readFeedMessage(feedMessages.read(), epoch, feed, catalogue!);
       break;
     case 'begin':
-      ({ epoch } = command.snapshot);
-      follower.behind();
-      edge!.begin(receivedSnapshot(command.snapshot, catalogue!));
+      begin(receivedSnapshot(command.snapshot, catalogue!));
       break;
     case 'load':
       follower.load();
@@ -185,6 +179,12 @@ function carryOut(command: Order): void {
     default:
       edge!.do(command);
   }
+}
+
+function begin(snapshot: Snapshot): void {
+  ({ epoch } = snapshot);
+  follower.behind(snapshot.live);
+  edge!.begin(snapshot);
 }
 
 /** Listens when all data are present for the first time. */
@@ -233,7 +233,6 @@ function closeNow(): number {
 async function exit(): Promise<void> {
   await closeAll();
   await ticker.stop();
-  await follower.close();
   port.close();
 }
 

@@ -19,7 +19,6 @@ export interface ThreadStart {
   /** The number and the time of each mark of the thread's times. */
   readonly marks: readonly (readonly [number: number, timeNs: TimeNs])[];
   readonly access: SharedAccess;
-  readonly starkSymbols: ReadonlySet<string>;
   readonly simulation: Simulated;
   /** The memory of the {@link SharedClock}. */
   readonly clock: SharedArrayBuffer;

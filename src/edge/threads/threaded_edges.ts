@@ -23,7 +23,7 @@ export interface ThreadedEdgesOptions {
   readonly at: ListenOptions;
   readonly threads: ThreadSupply;
   /** Returns the other start data of the thread with this number. */
-  readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'starkSymbols' | 'simulation'>;
+  readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'simulation'>;
   readonly parts: ThreadedEdgesParts;
   readonly hooks: Pick<EdgeHooks, 'receiver' | 'askPast' | 'onSigned' | 'logger'>;
   readonly limits?: ThreadLimits;
@@ -42,7 +42,7 @@ export interface ThreadedEdgesParts {
   /** The clock whose time the threads read. */
   readonly sharedClock: SharedClock;
   readonly source: FeedSource;
-  readonly store: Pick<Store, 'durable' | 'marks' | 'noticeDamage' | 'watchCommits'>;
+  readonly store: Pick<Store, 'written' | 'marks' | 'noticeDamage'>;
   readonly counters: ThreadedEdgesCounters;
 }
 
@@ -102,8 +102,6 @@ class ThreadedEdges implements EdgeSet {
   readonly withdrawn = this.#feed.withdrawn;
   readonly ended = this.#feed.ended;
   readonly applied = this.#feed.applied;
-  readonly committing = this.#feed.committing;
-  readonly committed = this.#feed.committed;
 
   constructor(options: ThreadedEdgesOptions) {
     this.#options = options;
@@ -111,13 +109,9 @@ class ThreadedEdges implements EdgeSet {
     this.#rights = new CallerRights(options.settings.config);
     const { store, source, counters } = options.parts;
     const { askPast, onSigned, logger } = options.hooks;
-    store.watchCommits({
-      begun: (commit) => this.committing(commit),
-      settled: (isOnDisk) => this.committed(isOnDisk),
-    });
     this.#host = {
       snapshot: () => source.snapshot(),
-      written: () => store.durable(),
+      written: () => store.written(),
       writeMark: (number, timeNs) =>
         new Promise((resolve) => writeStreamMark(store.marks, number, timeNs, resolve)),
       askPast: async (question, tried) => askPast?.(question, tried),

@@ -17,19 +17,19 @@ export interface NodeLine {
   /** The first release of the line on which all packages run. */
   readonly minorMin: number;
   /**
-   * The oldest glibc on which all add-ons load. lmdb 3.5 is built for 2.34, and uWebSockets.js for Node 22 and 24 is built
+   * The oldest glibc on which Node and all add-ons load. Node 20 is built for 2.28, and uWebSockets.js for Node 22 and 24 is built
    * for 2.38.
    */
   readonly glibcMin: string;
 }
 
 export const NODE_LINES: readonly NodeLine[] = [
-  { major: 20, minorMin: 19, glibcMin: '2.34' },
+  { major: 20, minorMin: 19, glibcMin: '2.28' },
   { major: 22, minorMin: 0, glibcMin: '2.38' },
   { major: 24, minorMin: 0, glibcMin: '2.38' },
 ];
-/** The glibc that lmdb requires. */
-const GLIBC_MIN = '2.34';
+/** The glibc that Node requires. */
+const GLIBC_MIN = '2.28';
 const PLATFORMS: readonly string[] = ['linux', 'darwin'];
 const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 

@@ -10,7 +10,7 @@ import {
   type ReadCandles,
   type WantedCandles,
 } from '../../../src/server/routes/history_reader.js';
-import type { CandleColumns } from '../../../src/store/candle_history.js';
+import type { CandleColumns } from '../../../src/store/candle_fold.js';
 import type { Resolution } from '../../../src/wire/rest_values.js';
 import { holds } from '../../holds.js';
 import { sampleAsset } from '../../model/sample.js';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
-import { CandleBlock, toDouble } from '../../src/records/candle_block.js';
-import { decodeCandles, encodeCandles } from '../../src/records/candle_record.js';
+import { decodeCandles, encodeCandles, toDouble } from '../../src/records/candle.js';
 
 const anyPrice = fc.oneof(
   fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }),
@@ -30,14 +29,19 @@ test('toDouble keeps the order of prices', async () => {
   );
 });
 
-test('a block of candles reads back as it was written', async (t) => {
-  const block = CandleBlock.withRoomFor(1440);
-  for (let i = 0; i < 1440; i += 7) block.push(i, i + 0.1, i + 0.9, i - 0.5, -i);
-  const read = decodeCandles(encodeCandles(block).slice());
-  t.equal(read.length, block.length);
-  for (const column of ['slot', 'open', 'high', 'low', 'close'] as const)
-    t.same([...read[column]], [...block[column].subarray(0, block.length)]);
-  t.equal(decodeCandles(encodeCandles(CandleBlock.withRoomFor(0)).slice()).length, 0);
+test('candles for another node read back, and other bytes are refused', (t) => {
+  const candles = Array.from({ length: 200 }, (_, i) => {
+    return { number: 1_440 * 20_000 + i * 7, open: i + 0.1, high: i + 0.9, low: i - 0.5, close: -i };
+  });
+  const first = candles[0]!.number;
+  const bytes = encodeCandles(candles, first);
+  t.same(decodeCandles(bytes, first, 1_440), candles);
+  t.same(decodeCandles(encodeCandles([], first), first, 60), []);
+  t.throws(() => decodeCandles(bytes, first, 1_000), RangeError, 'a place behind the end');
+  t.throws(() => decodeCandles(bytes.subarray(0, 100), first, 1_440), RangeError, 'a part of a candle');
+  const twice = Buffer.concat([bytes.subarray(0, 34), bytes]);
+  t.throws(() => decodeCandles(twice, first, 1_440), RangeError, 'the same place again');
+  t.end();
 });
 
 /**
