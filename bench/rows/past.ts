@@ -111,7 +111,8 @@ async function measure(scale: Scale): Promise<Measurement> {
   const many = configOf(ASSETS[scale]);
   const stored = await storePast(many, AGGREGATES[scale], STEP_NS);
   const aggregates = ASSETS[scale] * AGGREGATES[scale];
-  const bytes = { signatures: stored.bytes.signatures, whole: stored.bytes.signatures + stored.bytes.inputs };
+  const { jsonl, inputs } = stored.bytes;
+  const bytes = { signatures: jsonl, whole: jsonl + inputs };
   for (const kept of ['signatures', 'whole'] as const) {
     figures[kept] = bytes[kept] / aggregates;
     figures[`${kept}: least`] = LEAST_BYTES[kept];

@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.js';
 import { createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
+import { listSegments, logFolderOf } from '../../src/log/segment.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { pastFolderOf } from '../../src/past/past_folder.js';
-import { PastWriter } from '../../src/past/past_writer.js';
+import { FILE_KINDS, type FileKind, pastFolderOf } from '../../src/past/hour_paths.js';
 import { holdingOf } from '../../src/records/next_holding.js';
-import { pastOptions } from '../../src/service/past_options.js';
+import { openPast } from '../../src/service/opened_past.js';
+import { shownFacts } from '../../src/service/shown_facts.js';
+import { openStore, type Store } from '../../src/store/store.js';
 import { publisherKeys, SERVICE_KEY } from './keys.js';
 import { Updates } from './updates.js';
+import { pause } from './wait.js';
 
 /** The number of aggregates that use an input. */
 const USES = 10;
@@ -23,8 +26,8 @@ const NS_PER_HOUR = 3_600_000_000_000n;
 export interface StoredPast {
   /** The signed times, ascending. */
   readonly times: readonly bigint[];
-  /** The number of bytes in the files of each tier. */
-  readonly bytes: { readonly signatures: number; readonly inputs: number };
+  /** The number of bytes in the files of each kind. */
+  readonly bytes: Readonly<Record<FileKind, number>>;
 }
 
 /**
@@ -47,9 +50,17 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
   const signer = createAggregateSigner({ evm: SERVICE_KEY }, '', pool);
   const folder = pastFolderOf(config.storage.dir);
   const clock = { nowNs: () => endNs as TimeNs };
-  const options = pastOptions(config, clock, { warn: console.warn, error: console.error });
-  const past = new PastWriter(options);
-  past.open([]);
+  const shown = shownFacts(config);
+  const openOne = () =>
+    openStore({
+      assets,
+      candleRetentionMs: Number(config.storage.candleRetentionNs / 1_000_000n),
+      dir: config.storage.dir,
+      reserveBytes: 0,
+      clock,
+      openFollower: () => openPast(config, () => true, clock, { error: console.error }),
+    });
+  const store = await openOne();
   const keys = publishers
     .map((_, publisher) => ({ publisher, key: publisherKeys('evm', publisher).key }))
     .sort((a, b) => a.key.compare(b.key));
@@ -66,30 +77,31 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
       return { asset, trigger: 'clock' as const, price: medianOf(own), inputs: [...own], signedAtNs };
     });
     for (const aggregate of await signer.sign('evm', unsigned)) {
-      const shown = options.shown(aggregate.symbol, aggregate.algorithm);
-      past.append(aggregate, holdingOf(aggregate, shown, undefined));
+      const facts = shown(aggregate.symbol, aggregate.algorithm);
+      store.record(aggregate, holdingOf(aggregate, facts, store.newest(aggregate)));
     }
     times.push(signedAtNs);
     waiting += assets.length;
     if (waiting < ENTRIES_PER_WRITE) continue;
     waiting = 0;
-    await past.write();
-    void past.committed();
+    await store.durable();
   }
-  await past.write();
-  await past.close();
-  // The second start of the writer moves the last log into the file of its hour.
-  const last = new PastWriter(options);
-  last.open([]);
-  await last.load();
-  await last.committed();
-  await last.close();
+  await store.close();
+  await moveLog(await openOne(), config.storage.dir);
   await pool.close();
   const bytesOf = (ending: string) =>
     readdirSync(folder)
       .filter((name) => name.endsWith(ending))
       .reduce((bytes, name) => bytes + statSync(join(folder, name)).size, 0);
-  return { times, bytes: { signatures: bytesOf('.signatures'), inputs: bytesOf('.inputs') } };
+  const [jsonl, inputsBytes] = FILE_KINDS.map(bytesOf);
+  return { times, bytes: { jsonl: jsonl!, inputs: inputsBytes! } };
+}
+
+/** Waits until the segments of the last process are in the files of their hours. They are moved when this process has a segment. */
+async function moveLog(store: Store, dir: string): Promise<void> {
+  await store.marks.countStart();
+  while (listSegments(logFolderOf(dir)).length > 1) await pause(20);
+  await store.close();
 }
 
 function inputOf(updates: Updates, publisher: number, asset: number): PublisherPrice {

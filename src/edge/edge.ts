@@ -103,7 +103,14 @@ export class Edge implements Feed {
       clock,
       signOne: (digest, key) => pool.here.signOneEvm(digest, key),
     });
-    this.#past = readPast({ config, signed: () => served, here: pool.here, ask: hooks.askPast, logger });
+    this.#past = readPast({
+      config,
+      signed: () => served,
+      here: pool.here,
+      ask: hooks.askPast,
+      hooks,
+      logger,
+    });
     this.#streams = new EdgeStreams({ served, times, clock, pool, counters, hooks });
     this.#routes = () =>
       edgeRoutes({

@@ -12,6 +12,8 @@ export interface EdgeHooks {
   readonly onSigned?: ((hashes: Uint8Array) => void) | undefined;
   /** Asks other nodes about their past; absent without a cluster. */
   readonly askPast?: AskPast | undefined;
+  /** Called for damage of the past that a request finds. */
+  readonly onPastDamage: (reason: string) => void;
   /** Called when the edge needs a tick no later than this time. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;

@@ -43,7 +43,6 @@ export function edgeRoutes(options: EdgeRoutesOptions): ReadonlyMap<string, Rout
     prices: {
       latest: (asset) => prices.latest(asset),
       latestVersion: () => prices.latestVersion,
-      recent: () => undefined,
     },
     past: past.past,
     logFiles: past.logFiles,

@@ -12,7 +12,7 @@ import type { SignatureType } from '../model/asset.js';
 import { parseHex, toHex } from '../model/hex.js';
 import { PRICE_MAX, PRICE_MIN, parsePrice } from '../model/price.js';
 import { type PublisherPrice, placeAmong, type SignedAggregate } from '../model/signed_price.js';
-import type { PricedEntry } from '../past/kept_entry.js';
+import type { ReceivedLine } from '../past/past_answer.js';
 import type { ShownFacts } from '../records/signed_line.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
@@ -59,10 +59,10 @@ export type KeptJob =
  * @throws NotVerified when one of the entries is not authentic
  */
 export async function verifyKept(
-  entries: Iterable<PricedEntry>,
+  entries: Iterable<ReceivedLine>,
   { here, turn, nowMs, ...signers }: KeptVerifierOptions,
 ): Promise<void> {
-  const source: Iterator<PricedEntry, undefined> = entries[Symbol.iterator]();
+  const source: Iterator<ReceivedLine, undefined> = entries[Symbol.iterator]();
   const checks = new KeptChecks(signers);
   const waiting: KeptJob[] = [];
 
@@ -120,7 +120,7 @@ export class KeptChecks {
    * @returns the jobs of its signatures that no earlier call has returned
    * @throws NotVerified
    */
-  jobsOf({ aggregate, shown, hasInputs, timeNs }: PricedEntry): KeptJob[] {
+  jobsOf({ aggregate, shown, hasInputs, timeNs }: ReceivedLine): KeptJob[] {
     const { symbol, signatureType: type, publicKey, price } = aggregate;
     const key = this.#keyOf(type, publicKey);
     expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');

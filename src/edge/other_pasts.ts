@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { AssetName } from '../model/asset_map.js';
-import type { KeptEntry, PricedEntry } from '../past/kept_entry.js';
 import { intervalOf } from '../past/last_of_each.js';
-import { decodeAnswer, type NamedEntry, type PastAnswer } from '../past/past_answer.js';
+import { decodeAnswer, type NamedEntry, type PastAnswer, type ReceivedLine } from '../past/past_answer.js';
 import {
   encodeQuestion,
   type PastQuestion,
@@ -55,9 +54,9 @@ export class OtherPasts implements OlderPrices {
     caller: string,
     names: readonly AssetName[],
     atNs: bigint,
-  ): Promise<OlderAnswer<ReadonlyMap<AssetName, PricedEntry>>> {
+  ): Promise<OlderAnswer<ReadonlyMap<AssetName, ReceivedLine>>> {
     const asking: Asking = { endMs: this.#options.nowMs() + ASKING_MS_MAX, tried: [] };
-    const found = new Map<AssetName, PricedEntry>();
+    const found = new Map<AssetName, ReceivedLine>();
     let left = names;
     /** The assets without an entry in the past of a node. That past may begin after their last signatures. */
     let unseen: AssetName[] = [];
@@ -91,7 +90,7 @@ export class OtherPasts implements OlderPrices {
   range(caller: string, question: RangeQuestion): Promise<OlderAnswer<OlderRows>> {
     const asking: Asking = { endMs: this.#options.nowMs() + ASKING_MS_MAX, tried: [] };
     return this.#ask(question, asking, async ({ entries, reached: endNs }) => {
-      const rows: PricedEntry[] = [];
+      const rows: ReceivedLine[] = [];
       // Verification takes many turns. Each turn decodes only the rows that it verifies.
       await this.#verify(caller, fitting(entries, question, endNs, rows));
       return { rows, endNs };
@@ -130,7 +129,7 @@ export class OtherPasts implements OlderPrices {
     return { isBusy, keptFromNs };
   }
 
-  #verify(caller: string, entries: Iterable<PricedEntry>): Promise<void> {
+  #verify(caller: string, entries: Iterable<ReceivedLine>): Promise<void> {
     const { inTurn } = this.#options;
     return verifyKept(entries, { ...this.#options, turn: (work) => inTurn(caller, work) });
   }
@@ -154,7 +153,7 @@ function readCount(reached: bigint, countMax: number): number {
 
 /** Returns a function that finds the entry of an asset; it returns `undefined` if the answer has no entry of the asset. */
 function entriesByName(entries: Iterable<NamedEntry>, atNs: bigint) {
-  const byName = new Map<string, KeptEntry>();
+  const byName = new Map<string, NamedEntry[1]>();
   for (const [name, entry] of entries) {
     if (entry.timeNs > atNs || byName.has(keyOf(name)))
       throw new NotVerified(`an entry of ${name.symbol} does not fit the question`);
@@ -167,7 +166,7 @@ function keyOf({ symbol, signatureType }: AssetName): string {
   return `${signatureType} ${symbol}`;
 }
 
-function isPriced(entry: KeptEntry | undefined): entry is PricedEntry {
+function isPriced(entry: NamedEntry[1] | undefined): entry is ReceivedLine {
   return entry?.kind === 'priced';
 }
 
@@ -176,8 +175,8 @@ function* fitting(
   entries: Iterable<NamedEntry>,
   { name, fromNs, toNs, everyNs, rowsMax }: RangeQuestion,
   endNs: bigint,
-  rows: PricedEntry[],
-): Iterable<PricedEntry> {
+  rows: ReceivedLine[],
+): Iterable<ReceivedLine> {
   if (endNs > toNs || (endNs <= fromNs && endNs !== toNs))
     throw new NotVerified('the end of the range is wrong');
   let lastNs = -1n;

@@ -165,6 +165,8 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ figures }) => figures.past.bytes },
   { name: 'tickseal_past_files', type: 'gauge', help: 'The files of the signed past.',
     read: ({ figures }) => figures.past.files },
+  { name: 'tickseal_past_damage', type: 'gauge', help: 'The damages of the signed past that were found since the start.',
+    read: ({ figures }) => figures.past.damage.length },
   { name: 'tickseal_past_oldest_timestamp_seconds', type: 'gauge', help: 'The first hour that has a file of the signed past.',
     read: ({ figures }) => [[figures.past.oldestS]] },
   { name: 'tickseal_asset_inputs', type: 'gauge', labels: ['asset', 'signature_type'],

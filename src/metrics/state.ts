@@ -65,6 +65,8 @@ export interface PastState {
   readonly files: number;
   /** The UNIX second at which the first hour with a file begins; `undefined` without a file. */
   readonly oldestS: number | undefined;
+  /** The damage that was found since the start. */
+  readonly damage: readonly string[];
 }
 
 /** The last activity of publishers. */

@@ -1,15 +1,16 @@
 import type { FeedSource } from '../feed/feed_source.js';
 import type { Asset } from '../model/asset.js';
-import type { PastWriter } from '../past/past_writer.js';
 import type { Holding } from '../records/holding.js';
 import type { LatestInput } from '../records/latest_input.js';
 import type { Store } from '../store/store.js';
 import type { StoredInput } from '../store/store_options.js';
 import type { PriceLog } from './price_log.js';
+import type { OpenLog } from './public_log.js';
 
 export interface LocalLogOptions {
   readonly store: Pick<Store, 'record' | 'putInput' | 'inputs' | 'durable'>;
-  readonly past: Pick<PastWriter, 'append'>;
+  /** Takes each aggregate for the public log; absent when the log is off. */
+  readonly publicLog?: Pick<OpenLog, 'record'> | undefined;
   readonly source: Pick<FeedSource, 'recorded'>;
 }
 
@@ -28,9 +29,9 @@ export class LocalLog implements PriceLog {
   ended(): void {}
 
   append(asset: Asset, holding: Holding): void {
-    const { store, past, source } = this.#options;
+    const { store, publicLog, source } = this.#options;
     store.record(asset, holding);
-    past.append(asset, holding);
+    publicLog?.record(holding);
     source.recorded({ asset, holding });
   }
 

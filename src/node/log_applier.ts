@@ -5,7 +5,6 @@ import type { FeedSource } from '../feed/feed_source.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { NS_PER_SECOND } from '../model/time.js';
-import type { PastWriter } from '../past/past_writer.js';
 import { openAcceptedInput } from '../records/accepted_input.js';
 import { decodeHolding, encodeHolding } from '../records/holding.js';
 import type { LogProgress } from '../store/log_progress.js';
@@ -17,9 +16,8 @@ import { publicLogFault, recordFault } from './record_check.js';
 
 export interface LogApplierOptions {
   readonly store: Store;
-  readonly past: Pick<PastWriter, 'append' | 'missed'>;
   /** The public log of this node; absent when the log is off. */
-  readonly publicLog?: Pick<OpenLog, 'follow'> | undefined;
+  readonly publicLog?: Pick<OpenLog, 'follow' | 'record'> | undefined;
   readonly source: Pick<FeedSource, 'recorded'>;
   /** Returns the current catalogue. */
   readonly catalogue: () => Catalogue;
@@ -65,8 +63,8 @@ export class LogApplier {
 
   /** Notes that the log has deleted records that this node has not applied. A node that has applied none has no past with a hole. */
   missing(): void {
-    const { store, past } = this.#options;
-    if (store.log.position !== undefined) past.missed();
+    const { store } = this.#options;
+    if (store.log.position !== undefined) store.lost();
   }
 
   /** Notes that this node has applied all records of the log. */
@@ -124,7 +122,7 @@ export class LogApplier {
   }
 
   #record({ symbol, signatureType }: AssetName, bytes: Uint8Array): void {
-    const { store, past, source, catalogue, onMinuteClosed } = this.#options;
+    const { store, publicLog, source, catalogue, onMinuteClosed } = this.#options;
     const name = { symbol, signatureType };
     const asset = catalogue().placedAsset(name) ?? name;
     const newest = store.newest(asset);
@@ -134,7 +132,7 @@ export class LogApplier {
     if (newest?.timeNs === holding.timeNs && encodeHolding(newest).equals(bytes)) return;
     const running = newest?.minute?.minute;
     store.record(asset, holding);
-    past.append(asset, holding);
+    publicLog?.record(holding);
     if (this.#isServed) source.recorded({ asset, holding });
     else this.#isAhead = true;
     if (running !== undefined && holding.minute?.minute !== running) onMinuteClosed(asset, running);

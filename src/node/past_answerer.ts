@@ -4,19 +4,18 @@ import { type Budget, budgetWords, SharedBudget } from '../fair/budget.js';
 import type { PacedTurns } from '../fair/paced_turns.js';
 import type { AssetName } from '../model/asset_map.js';
 import { NODE_MAX } from '../model/node_list.js';
-import type { KeptEntry, PricedEntry } from '../past/kept_entry.js';
 import { intervalOf, LastOfEach } from '../past/last_of_each.js';
+import { LostRange, RangeRemoved } from '../past/lost_range.js';
 import { AnswerLines, goneAnswer, shortAnswer } from '../past/past_answer.js';
-import { DamagedRange, PastRemoved } from '../past/past_blocks.js';
+import type { LineEntry, PastEntry } from '../past/past_entry.js';
 import { decodeQuestion, type InstantQuestion, type RangeQuestion } from '../past/past_question.js';
 import type { PastReader } from '../past/past_reader.js';
-import { DamagedRecord } from '../records/envelope.js';
 
 export interface PastAnswererOptions {
   readonly bus: Pick<Bus, 'answer'>;
   /** The number of this node. */
   readonly node: number;
-  readonly past: Pick<PastReader, 'keptFrom' | 'inForce' | 'isMissed' | 'blocks'>;
+  readonly past: Pick<PastReader, 'keptFrom' | 'inForce' | 'gapAt' | 'blocks'>;
   /** The turns in which this thread may read the past. */
   readonly turns: PacedTurns;
   /** Waits until the disk has everything that was signed for an asset up to a time. @returns false after a timeout */
@@ -76,8 +75,8 @@ export class PastAnswerer {
       const work = new AnswerWork(this.#options, asker, (entries) => budget.owe(entries, nowNs()));
       return await (question.about === 'instant' ? work.instant(question) : work.range(question));
     } catch (error) {
-      if (error instanceof PastRemoved) return goneAnswer(await this.#options.past.keptFrom());
-      if (error instanceof DamagedRecord) this.#options.onDamage(error.message);
+      if (error instanceof RangeRemoved) return goneAnswer(await this.#options.past.keptFrom());
+      if (error instanceof LostRange && error.damage !== undefined) this.#options.onDamage(error.damage);
       return shortAnswer('failed');
     } finally {
       this.#count(asker, -1);
@@ -124,7 +123,6 @@ class AnswerWork {
       if (answered > 0 && this.#isFull) break;
       if (!(await isOnDisk(name, atNs))) return shortAnswer('failed');
       const entry = await this.#inTurn(() => past.inForce(name, atNs));
-      if (entry?.kind === 'gap') return shortAnswer('failed');
       if (entry !== undefined) this.#lines.add(name, entry);
       this.#spend(1);
       answered++;
@@ -138,7 +136,7 @@ class AnswerWork {
     const keptFromNs = await past.keptFrom();
     if (keptFromNs === undefined || keptFromNs > fromNs) return goneAnswer(keptFromNs);
     if (!(await isOnDisk(name, toNs))) return shortAnswer('failed');
-    if (await this.#inTurn(() => past.isMissed(name, fromNs))) return shortAnswer('failed');
+    if ((await this.#inTurn(() => past.gapAt(name, fromNs))) !== undefined) return shortAnswer('failed');
     const endNs = await this.#rows(question);
     // Without progress, the asking node would repeat the same question.
     return endNs > fromNs || endNs === toNs ? this.#lines.take(endNs) : shortAnswer('failed');
@@ -152,7 +150,7 @@ class AnswerWork {
     let intervals = 0;
     let intervalNs: bigint | undefined;
     let endNs: bigint | undefined;
-    const take = (entry: PricedEntry): void => {
+    const take = (entry: LineEntry): void => {
       const nextNs = intervalOf(entry.timeNs, everyNs);
       const isNew = nextNs !== intervalNs;
       const mayEnd = isNew ? intervals > 0 : intervals > 1;
@@ -181,8 +179,8 @@ class AnswerWork {
     try {
       while (await this.#inTurn(fill));
     } catch (error) {
-      if (!(error instanceof DamagedRange)) throw error;
-      this.#options.onDamage(error.message);
+      if (!(error instanceof LostRange)) throw error;
+      if (error.damage !== undefined) this.#options.onDamage(error.damage);
       endNs = intervalOf(error.firstNs, everyNs);
     }
     const held = last.end();
@@ -195,7 +193,7 @@ class AnswerWork {
     name: AssetName,
     range: Pick<RangeQuestion, 'fromNs' | 'toNs'>,
     withInputs: boolean,
-  ): AsyncGenerator<KeptEntry, undefined> {
+  ): AsyncGenerator<PastEntry, undefined> {
     for await (const block of this.#options.past.blocks(name, range, withInputs)) yield* block.entries();
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { CHECKPOINT_S } from '../model/node_list.js';
 import { NS_PER_SECOND } from '../model/time.js';
-import { readEntry, readLoss, type WrittenEntry } from './past_entry.js';
+import { isLoss, readEntry, type WrittenEntry } from './past_entry.js';
 
 /** Times between which entries of all assets are lost. Both times are included. */
 export interface Lost {
@@ -60,9 +60,9 @@ export class EntryOrder {
   }
 
   /** Notes that entries are lost from here to the next entry. Before the first entry of a past, there is nothing to lose. */
-  lose(damage?: string, fromNs = this.#latestNs + 1n): void {
+  lose(damage?: string): void {
     if (this.#latestNs === 0n) return;
-    this.#lostFromNs ??= fromNs;
+    this.#lostFromNs ??= this.#latestNs + 1n;
     this.#damage ??= damage;
   }
 
@@ -70,8 +70,7 @@ export class EntryOrder {
   next(text: string): OrderedEntry | undefined {
     const entry = readEntry(text);
     if (entry === undefined) {
-      const fromNs = readLoss(text);
-      if (fromNs !== undefined) this.lose(undefined, fromNs);
+      if (isLoss(text)) this.lose();
       return undefined;
     }
     const { timeNs } = entry;

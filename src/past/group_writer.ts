@@ -52,10 +52,16 @@ export class GroupWriter {
    * Writes the group after the listed end of its hour's files.
    * @returns what the list of hours has to say about the hour afterwards
    */
-  async write(listed: ListedHour, lines: FileHandle, inputs: FileHandle): Promise<ListedHour> {
+  async write(
+    listed: ListedHour,
+    lines: FileHandle,
+    inputs: FileHandle,
+    signal: AbortSignal,
+  ): Promise<ListedHour> {
     const membersOf: [string, Member[]][] = [];
     let [at, inputsAt] = [listed.bytes + GROUP_HEAD_BYTES, listed.inputsBytes];
     for (const [assetKey, writer] of [...this.#writers].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      signal.throwIfAborted();
       const members: Member[] = [];
       for (const { text, inputs: bytes, ...rest } of await writer.take()) {
         await writeAll(lines, text, at);

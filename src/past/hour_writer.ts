@@ -22,6 +22,10 @@ export interface HourWriterOptions extends KeptTimes {
   readonly logger?: { error(text: string): void } | undefined;
 }
 
+/** The largest number of damages that are remembered. */
+const DAMAGE_MAX = 1_000;
+/** The time after a start in which readers reconnect. */
+const FIRST_CLEAN_NS = 5_000_000_000n;
 const CLEAN_INTERVAL_NS = 60_000_000_000n;
 
 /**
@@ -35,6 +39,7 @@ export class HourWriter {
   #newest: Map<string, WrittenEntry> | undefined;
   #working: Promise<void> = Promise.resolve();
   #cleanNs = 0n;
+  readonly #damage = new Set<string>();
   #figures: HourFigures = { bytes: 0, files: 0, oldestS: undefined, damage: [] };
 
   private constructor(options: HourWriterOptions) {
@@ -45,6 +50,7 @@ export class HourWriter {
   static async open(options: HourWriterOptions): Promise<HourWriter> {
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
     const writer = new HourWriter(options);
+    writer.#cleanNs = options.clock.nowNs() + FIRST_CLEAN_NS;
     writer.#list = await restoreHourList(options.folder, options.logger);
     return writer;
   }
@@ -54,28 +60,47 @@ export class HourWriter {
     return this.#list.last;
   }
 
-  get figures(): HourFigures {
-    return this.#figures;
+  /** The damage that was found since the start, in words. */
+  get damage(): readonly string[] {
+    return [...this.#damage];
   }
 
-  /** Moves the entries of a segment, which was just opened, into the files of their hours. */
-  seal(segment: SegmentReader): Promise<void> {
-    return this.#after(() => this.#seal(segment));
+  get figures(): HourFigures & { readonly damage: readonly string[] } {
+    return { ...this.#figures, damage: this.damage };
   }
 
-  /** Removes the files whose retention time has ended, and looks for missing files. Does nothing if it was called within the last minute. */
+  /**
+   * Moves the entries of a segment, which was just opened, into the files of their hours.
+   * @throws Error (as a rejection) when the disk fails, or after the signal
+   */
+  seal(segment: SegmentReader, signal: AbortSignal): Promise<void> {
+    return this.#after(() => this.#seal(segment, signal));
+  }
+
+  /** Removes the files whose retention time has ended, and looks for missing files. */
   clean(): Promise<void> {
     return this.#after(async () => {
-      const nowNs = this.#options.clock.nowNs();
-      if (nowNs < this.#cleanNs) return;
-      this.#cleanNs = nowNs + CLEAN_INTERVAL_NS;
-      const { list, figures } = await removeOldFiles(this.#options, this.#list, nowNs);
+      const { list, figures } = await removeOldFiles(this.#options, this.#list, this.#options.clock.nowNs());
       this.#list = list;
-      for (const damage of figures.damage)
-        if (!this.#figures.damage.includes(damage))
-          this.#options.logger?.error(`the past is damaged: ${damage}`);
       this.#figures = figures;
+      for (const damage of figures.damage) this.notice(damage);
     });
+  }
+
+  /** Cleans from time to time. */
+  tick(nowNs: bigint): void {
+    if (nowNs < this.#cleanNs) return;
+    this.#cleanNs = nowNs + CLEAN_INTERVAL_NS;
+    void this.clean().catch((error: Error) =>
+      this.#options.logger?.error(`the past cannot be cleaned: ${error.message}`),
+    );
+  }
+
+  /** Notes damage of the past, which a read of another thread may have found. */
+  notice(damage: string): void {
+    if (this.#damage.has(damage) || this.#damage.size >= DAMAGE_MAX) return;
+    this.#damage.add(damage);
+    this.#options.logger?.error(`the past is damaged: ${damage}`);
   }
 
   /** Works after the work of earlier calls. */
@@ -85,14 +110,15 @@ export class HourWriter {
     return done;
   }
 
-  async #seal(segment: SegmentReader): Promise<void> {
+  async #seal(segment: SegmentReader, signal: AbortSignal): Promise<void> {
     if (segment.number <= this.last.segment) return;
     const { folder, hasRepeated } = this.#options;
     const order = orderAfter(this.#list, hasRepeated);
-    const before = this.#newest ?? (await newestIn(folder, this.#list));
+    const before = this.#newest ?? (await newestIn(folder, this.#list, signal));
     const newest = new Map(before);
-    const groups = await this.#groupsOf(segment, order, newest);
-    const hours = await this.#write(groups);
+    const groups = await this.#groupsOf(segment, order, newest, signal);
+    const hours = await this.#write(groups, signal);
+    signal.throwIfAborted();
     const last = { segment: segment.number, id: segment.head?.id ?? '' };
     const list = { last, lostFromNs: order.lostFromNs, hours };
     await writeHourList(folder, list);
@@ -109,6 +135,7 @@ export class HourWriter {
     segment: SegmentReader,
     order: EntryOrder,
     newest: Map<string, WrittenEntry>,
+    signal: AbortSignal,
   ): Promise<GroupWriter[]> {
     const groups: GroupWriter[] = [];
     const turn = new WorkTurn();
@@ -120,7 +147,9 @@ export class HourWriter {
       for (const line of lines) {
         const next = order.next(line);
         if (next !== undefined) this.#add(groups, segment, next, newest);
-        if (turn.isOver) await turn.next();
+        if (!turn.isOver) continue;
+        await turn.next();
+        signal.throwIfAborted();
       }
     });
     if (segment.hasTail) this.#lose(order, endDamage(segment));
@@ -128,7 +157,7 @@ export class HourWriter {
   }
 
   #lose(order: EntryOrder, damage: string): void {
-    this.#options.logger?.error(`the past is damaged: ${damage}`);
+    this.notice(damage);
     order.lose(damage);
   }
 
@@ -158,7 +187,7 @@ export class HourWriter {
   }
 
   /** Writes the groups behind the listed ends of the files. @returns the hours of the next list */
-  async #write(groups: readonly GroupWriter[]): Promise<ListedHour[]> {
+  async #write(groups: readonly GroupWriter[], signal: AbortSignal): Promise<ListedHour[]> {
     const hours = [...this.#list.hours];
     for (const group of groups) {
       const last = hours.at(-1);
@@ -166,7 +195,7 @@ export class HourWriter {
       const lines = await openAt(this.#options.folder, listed, 'jsonl');
       const inputs = await openAt(this.#options.folder, listed, 'inputs');
       try {
-        const next = await group.write(listed, lines, inputs);
+        const next = await group.write(listed, lines, inputs, signal);
         await Promise.all([lines.datasync(), inputs.datasync()]);
         if (listed === last) hours.pop();
         hours.push(next);

@@ -16,6 +16,8 @@ export interface SplitLine {
 const BEFORE_INPUTS = ',"signed_prices":';
 const HASH = /"msg_hash":"0x[0-9a-f]{64}"/;
 const NO_HASH = '"msg_hash":""';
+/** The text before a hash. The first one in a text is that of the aggregate or input; metadata comes later. */
+const BEFORE_HASH = '"msg_hash":"';
 const ANY_HASH = `"msg_hash":"0x${'0'.repeat(2 * WORD_BYTES)}"`;
 
 /**
@@ -51,7 +53,7 @@ export function keptInput(text: string): string {
 }
 
 export function wholeInput(kept: string): string {
-  const at = kept.indexOf(NO_HASH);
+  const at = placeOfHash(kept);
   return at < 0 ? kept : withHash(kept, at, inputHash);
 }
 
@@ -61,8 +63,14 @@ function keptHead(text: string): string {
 }
 
 function wholeHead(kept: string): string {
-  const at = kept.indexOf(NO_HASH);
+  const at = placeOfHash(kept);
   return at < 0 ? kept : withHash(kept, at, aggregateHash);
+}
+
+/** Returns the place of a hash that was left out; -1 if the text has its hash. */
+function placeOfHash(kept: string): number {
+  const at = kept.indexOf(BEFORE_HASH);
+  return kept.startsWith(NO_HASH, at) ? at : -1;
 }
 
 /** Puts a computed hash into the place of the empty one. A text whose hash cannot be computed stays. */

@@ -1,9 +1,9 @@
-import type { PricedEntry } from './kept_entry.js';
+import type { LineEntry } from './past_entry.js';
 
 /** Chooses the last row of each interval. */
 export class LastOfEach {
   readonly #everyNs: bigint | undefined;
-  #held: PricedEntry | undefined;
+  #held: LineEntry | undefined;
 
   /** @param everyNs the length of the intervals; if `undefined`, every row is chosen */
   constructor(everyNs: bigint | undefined) {
@@ -11,7 +11,7 @@ export class LastOfEach {
   }
 
   /** Takes the next row. @returns the previous row if it was the last row of its interval */
-  add(row: PricedEntry): PricedEntry | undefined {
+  add(row: LineEntry): LineEntry | undefined {
     if (this.#everyNs === undefined) return row;
     const held = this.#held;
     this.#held = row;
@@ -21,7 +21,7 @@ export class LastOfEach {
   }
 
   /** Returns the last row of the last interval. */
-  end(): PricedEntry | undefined {
+  end(): LineEntry | undefined {
     return this.#held;
   }
 }

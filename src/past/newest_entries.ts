@@ -8,7 +8,11 @@ import { nameOfKey, stateText, type WrittenEntry } from './past_entry.js';
  * Reads the newest entry of each asset from the last hour, which has copies of all that were in force at its beginning. An asset whose newest
  * entry may be damaged has a gap.
  */
-export async function newestIn(folder: string, { hours }: HourList): Promise<Map<string, WrittenEntry>> {
+export async function newestIn(
+  folder: string,
+  { hours }: HourList,
+  signal: AbortSignal,
+): Promise<Map<string, WrittenEntry>> {
   const newest = new Map<string, WrittenEntry>();
   const last = hours.at(-1);
   if (last === undefined) return newest;
@@ -17,7 +21,9 @@ export async function newestIn(folder: string, { hours }: HourList): Promise<Map
     const turn = new WorkTurn();
     for (const [assetKey, place] of await lastPlaces(open)) {
       newest.set(assetKey, await entryAt(assetKey, place, open));
-      if (turn.isOver) await turn.next();
+      if (!turn.isOver) continue;
+      await turn.next();
+      signal.throwIfAborted();
     }
     return newest;
   } finally {

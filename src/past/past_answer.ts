@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { AssetName } from '../model/asset_map.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
-import { LineReader, writeAggregateLine } from '../records/signed_line.js';
+import { LineReader, type ShownAggregate, writeAggregateLine } from '../records/signed_line.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
-import type { KeptEntry } from './kept_entry.js';
+import { withoutInputs } from './kept_line.js';
+import type { LineEntry, PastEntry, StateEntry } from './past_entry.js';
 import { nanoseconds, withTexts } from './past_question.js';
 
 /** The first line of an answer. */
@@ -31,8 +32,11 @@ const endLine = z.object({
     .pipe(z.custom<TimeNs>((time) => time !== undefined)),
 });
 
+/** An aggregate of an answer. Its line is written from its fields, so it has the only form of this aggregate. */
+export interface ReceivedLine extends LineEntry, ShownAggregate {}
+
 /** An entry of an answer, and its asset. */
-export type NamedEntry = readonly [AssetName, KeptEntry];
+export type NamedEntry = readonly [AssetName, ReceivedLine | StateEntry];
 
 /** The answer of a node to a question about the past. */
 export type PastAnswer =
@@ -57,10 +61,12 @@ export class AnswerLines {
   /** The size of the entries. */
   bytes = 0;
 
-  add({ symbol, signatureType }: AssetName, entry: KeptEntry, withInputs = true): void {
+  add({ symbol, signatureType }: AssetName, entry: PastEntry, withInputs = true): void {
     const line =
       entry.kind === 'priced'
-        ? writeAggregateLine(entry.aggregate, entry.shown, withInputs && entry.hasInputs)
+        ? withInputs
+          ? entry.line
+          : withoutInputs(entry.line)
         : withTexts({ ended: symbol, type: signatureType, at: entry.timeNs });
     this.#lines.push(line);
     this.bytes += Buffer.byteLength(line) + 1;
@@ -88,11 +94,11 @@ function* entriesIn(lines: readonly string[]): Iterable<NamedEntry> {
   const reader = new LineReader();
   for (const line of lines) {
     if (!line.startsWith('{"ended":')) {
-      const { aggregate, ...rest } = reader.read(line);
-      yield [
-        aggregate,
-        { kind: 'priced', timeNs: aggregate.signedAtNs, isCarried: false, aggregate, ...rest },
-      ];
+      const read = reader.read(line);
+      const { aggregate, shown, hasInputs } = read;
+      const written = writeAggregateLine(aggregate, shown, hasInputs);
+      const timeNs = aggregate.signedAtNs;
+      yield [aggregate, { kind: 'priced', timeNs, isCarried: false, line: written, ...read }];
       continue;
     }
     const { ended: symbol, type: signatureType, at: timeNs } = endLine.parse(JSON.parse(line));

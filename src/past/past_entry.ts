@@ -52,15 +52,10 @@ export function stateText(kind: StateKind, { symbol, signatureType }: AssetName,
   return `{"${kind}":${JSON.stringify(symbol)},"type":"${signatureType}","at":"${timeNs}"}`;
 }
 
-/** Writes the entry of the log after which entries of all assets are lost, up to the next entry of any asset. */
-export function lossText(fromNs: bigint): string {
-  return `{"lost":"${fromNs}"}`;
-}
-
 const TEXT = '"((?:[^"\\\\]|\\\\.)*)"';
 const AGGREGATE = new RegExp(`^\\{"timestamp":\\d+,"asset_id":${TEXT},"signature_type":"(evm|stark)"`);
 const STATE = new RegExp(`^\\{"(ended|gap)":${TEXT},"type":"(evm|stark)","at":"(\\d+)"`);
-const LOSS = /^\{"lost":"(\d+)"/;
+const LOSS = '{"lost":true}';
 /** The text before the time at which an aggregate was signed. Inside a JSON string, a quotation mark follows a backslash. */
 const BEFORE_TIME = '},"timestamp":';
 const AGGREGATE_FIRST = '{"timestamp":';
@@ -98,10 +93,14 @@ export function entryOf(record: string, isCarried: boolean): PastEntry {
   return { kind: kind as StateKind, timeNs: BigInt(at!), isCarried };
 }
 
-/** Reads the time of a {@link lossText}. @returns `undefined` for another line */
-export function readLoss(text: string): bigint | undefined {
-  const found = text.startsWith('{"lost"') ? LOSS.exec(text) : null;
-  return found === null ? undefined : BigInt(found[1]!);
+/** Returns whether a line of the log says that entries of all assets may be missing before it. */
+export function isLoss(text: string): boolean {
+  return text === LOSS;
+}
+
+/** Reads the price of a line. */
+export function priceOf(line: string): bigint {
+  return BigInt(/"price":"(-?\d+)"/.exec(line)?.[1] ?? 0);
 }
 
 /** Reads the time of an entry. @throws RangeError when the line is no entry */

@@ -21,17 +21,18 @@ export async function restoreHourList(
   folder: string,
   logger: { error(text: string): void } | undefined,
 ): Promise<HourList> {
-  let reason = `the list of hours in ${folder} is missing`;
+  let damage: string | undefined;
   try {
     const list = readHourList(folder);
     if (list !== undefined) return list;
   } catch (error) {
     if (!(error instanceof DamagedList)) throw error;
-    reason = error.message;
+    damage = error.message;
   }
   const files = listHourFiles(folder).filter(({ kind }) => kind === 'jsonl');
-  if (files.length === 0) return EMPTY_LIST;
-  logger?.error(`the past is damaged: ${reason}; it is made again from the files of the hours`);
+  if (files.length > 0) damage ??= `the list of hours in ${folder} is missing`;
+  if (damage !== undefined)
+    logger?.error(`the past is damaged: ${damage}; the list is made again from the files of the hours`);
   const hours: ListedHour[] = [];
   let last = EMPTY_LIST.last;
   for (const { hour } of files.sort((a, b) => a.hour - b.hour)) {

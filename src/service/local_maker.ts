@@ -14,7 +14,7 @@ import { LogSink } from '../node/log_sink.js';
 import type { PriceLog } from '../node/price_log.js';
 import type { OpenLog } from '../node/public_log.js';
 import type { StreamLog } from '../node/stream_log.js';
-import type { PastWriter } from '../past/past_writer.js';
+import type { HourWriter } from '../past/hour_writer.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
 import { shownFacts } from './shown_facts.js';
@@ -22,7 +22,7 @@ import { shownFacts } from './shown_facts.js';
 /** The parts of the process that a maker of prices needs. */
 export interface MakerParts extends Pick<AggregatorParts, 'clock' | 'counters' | 'pool'> {
   readonly store: Store;
-  readonly past: Pick<PastWriter, 'append' | 'missed'>;
+  readonly past: Pick<HourWriter, 'notice'>;
   /** The public log; absent when the log is off. */
   readonly publicLog?: OpenLog | undefined;
   /** This node's log of streaming payloads. */

@@ -9,13 +9,14 @@ import type { ReadMessage } from '../ingest/message.js';
 import { createCounters } from '../metrics/counters.js';
 import { StallCounter } from '../metrics/stall_counter.js';
 import type { SignatureType } from '../model/asset.js';
+import type { AssetName } from '../model/asset_map.js';
 import { inForceAt } from '../model/key_schedule.js';
 import type { NodeList } from '../model/node_list.js';
 import type { Clock } from '../model/time.js';
 import type { OpenLog } from '../node/public_log.js';
 import type { StreamLog } from '../node/stream_log.js';
 import { listLogs } from '../node/stream_log_list.js';
-import { PastWriter } from '../past/past_writer.js';
+import type { HourWriter } from '../past/hour_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import type { CommitCompanion } from '../store/commit_companion.js';
 import { openStore, type Store } from '../store/store.js';
@@ -23,7 +24,7 @@ import { StreamingIds } from '../store/streaming_ids.js';
 import { keepIds } from './known_ids.js';
 import { openPriceMaker } from './open_price_maker.js';
 import { openPublicLog, openStreamLog } from './open_public_log.js';
-import { holdingsOf, pastOptions } from './past_options.js';
+import { openPast } from './opened_past.js';
 import type { PriceMaker } from './price_maker.js';
 import { logSecp256k1 } from './secp256k1_log.js';
 import type { Prepared, ServiceOptions } from './service_options.js';
@@ -32,7 +33,7 @@ import { derive, type Settings, storeOptions } from './settings.js';
 const HANDED_OVER = 'another process takes over: connect again when this connection closes';
 
 interface MakingSideParts {
-  readonly past: PastWriter;
+  readonly past: HourWriter;
   readonly publicLog: OpenLog | undefined;
   readonly streamLog: StreamLog | undefined;
   readonly ids: StreamingIds;
@@ -59,10 +60,11 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   const pool = openCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
   // A node of a cluster has much to verify only when it leads, so the node loads the pool after its start.
   if (config.cluster === undefined) await pool.load();
-  const past = new PastWriter(pastOptions(config, clock, logger));
   let publicLog: OpenLog | undefined;
   let streamLog: StreamLog | undefined;
   let store: Store | undefined;
+  let past: HourWriter | undefined;
+  let making: MakingSide | undefined;
   try {
     await Promise.all(loaded.map((thread) => thread.loaded));
     const settings = derive(config, options.keys, pool);
@@ -78,19 +80,26 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       laterMs: LATER_MS,
       takeOver,
       logger,
-      companion: companions(past, () => [publicLog, streamLog]),
+      companion: companions(() => [publicLog, streamLog]),
+      async openFollower() {
+        const isConfigured = (asset: AssetName) =>
+          (making?.settings ?? settings).catalogue.placedAsset(asset) !== undefined;
+        past = await openPast(config, isConfigured, clock, logger);
+        return past;
+      },
     });
     // Another process may have added IDs until it handed the folder over.
     const ids = StreamingIds.read(dir);
     keepIds(ids, config);
     publicLog = await openPublicLog({ config, seed: options.keys.log, marks: store.marks, logger });
-    past.open(holdingsOf(settings.catalogue.listed, store));
+    // A killed process may have served aggregates that are not on disk. A cluster's log still has them.
+    if (!store.isClean && config.cluster === undefined) store.lost();
     port.check(store.isHandedOver);
     const epoch = await store.marks.countStart();
     const source = new FeedSource(epoch);
     const seed = options.keys.streamLog;
     streamLog = await openStreamLog({ config, seed, marks: store.marks, logger, clock, epoch });
-    const making = new MakingSide({ ids, settings, clock, pool, store, past, publicLog, streamLog, source });
+    making = new MakingSide({ ids, settings, clock, pool, store, past: past!, publicLog, streamLog, source });
     await making.open(options);
     return making;
   } catch (error) {
@@ -101,31 +110,13 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
 }
 
 /** Combines the writers of files that take part in each commit of the store. */
-function companions(
-  past: PastWriter,
-  logs: () => readonly [OpenLog | undefined, StreamLog | undefined],
-): CommitCompanion {
+function companions(logs: () => readonly [OpenLog | undefined, StreamLog | undefined]): CommitCompanion {
   return {
-    async write() {
-      await past.write();
-      await logs()[0]?.write();
-    },
-    committed: () => void past.committed(),
+    write: async () => logs()[0]?.write(),
+    committed() {},
     async close() {
-      await past.close();
       for (const log of logs()) await log?.close();
     },
-  };
-}
-
-/** Combines the writers that store each signed aggregate outside the store. */
-function recordedBy(past: PastWriter, publicLog: OpenLog | undefined): Pick<PastWriter, 'append' | 'missed'> {
-  return {
-    append(asset, holding) {
-      past.append(asset, holding);
-      publicLog?.record(holding);
-    },
-    missed: () => past.missed(),
   };
 }
 
@@ -134,7 +125,7 @@ export class MakingSide implements PublishReceiver {
   readonly #clock: Clock;
   readonly pool: CryptoPool;
   readonly store: Store;
-  readonly past: PastWriter;
+  readonly past: HourWriter;
   readonly publicLog: OpenLog | undefined;
   readonly streamLog: StreamLog | undefined;
   readonly ids: StreamingIds;
@@ -178,7 +169,7 @@ export class MakingSide implements PublishReceiver {
         counters,
         pool,
         store,
-        past: recordedBy(past, publicLog),
+        past,
         publicLog,
         streamLog,
         source,
@@ -241,6 +232,7 @@ export class MakingSide implements PublishReceiver {
       new StallCounter(this.counters),
       this.maker,
       edges,
+      this.past,
       ...(streamLog === undefined ? [] : [streamLog]),
     ]);
     this.maker.start();

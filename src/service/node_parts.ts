@@ -39,10 +39,9 @@ export function applyRecords(
   { catalogue, onMinuteClosed }: Pick<LogApplierOptions, 'catalogue' | 'onMinuteClosed'>,
 ): LogApplier {
   const { parts, hooks, member, verifyRecords } = options;
-  const { store, past, publicLog, source, pool, logger } = parts;
+  const { store, publicLog, source, pool, logger } = parts;
   return new LogApplier({
     store,
-    past,
     publicLog,
     source,
     catalogue,

@@ -13,7 +13,7 @@ import type { Reloads } from '../metrics/reloads.js';
 import type { ServiceState } from '../metrics/state.js';
 import { type Clock, millisecondOf, secondOf } from '../model/time.js';
 import type { StreamLog } from '../node/stream_log.js';
-import type { PastWriter } from '../past/past_writer.js';
+import type { HourWriter } from '../past/hour_writer.js';
 import { openAdmin } from '../server/admin.js';
 import { guardFileHandles } from '../server/uws/file_handles.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
@@ -46,7 +46,7 @@ export interface OperatedParts {
   readonly streamLog: Pick<StreamLog, 'facts' | 'figures' | 'troubles'> | undefined;
   readonly source: FeedSource;
   readonly store: Store;
-  readonly past: Pick<PastWriter, 'figures'>;
+  readonly past: Pick<HourWriter, 'figures' | 'damage'>;
   readonly clock: Clock;
   readonly ticker: Ticker;
   readonly counters: Counters;
@@ -102,6 +102,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     notReady,
     remarks: () => [
       ...announcementWarnings(announced()),
+      ...past.damage.map((damage) => `the past is damaged: ${damage}`),
       ...nearHorizons(settings().config.calendars, millisecondOf(clock.nowNs())).map(
         ({ name, message }) => `calendar ${name}: ${message}`,
       ),
@@ -121,7 +122,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       get recordsWaiting() {
         return store.recordsWaiting;
       },
-      figures: () => ({ ...store.figures(), past: past.figures() }),
+      figures: () => ({ ...store.figures(), past: past.figures }),
     },
     assets: () => ({ listed: settings().catalogue.listed.length, live: source.liveCount }),
     clock: () => ({

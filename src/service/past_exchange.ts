@@ -1,9 +1,9 @@
 import type { AskPast } from '../edge/other_pasts.js';
+import { pastPlaces } from '../edge/read_past.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { NodeList } from '../model/node_list.js';
 import { PastAnswerer } from '../node/past_answerer.js';
 import { PastAsker } from '../node/past_asker.js';
-import { pastFolderOf } from '../past/past_folder.js';
 import { PastReader } from '../past/past_reader.js';
 import { openLoopTurns } from '../server/rest/loop_turns.js';
 import { PastAccess } from '../server/routes/past_access.js';
@@ -26,12 +26,12 @@ export function exchangePast(
   const questions = new PastAsker({ bus, nodes, nowMs });
   const ask: AskPast = (question, tried) => questions.ask(question, tried);
   if (member.role === 'edge') return { ask, close: async () => {} };
-  const { clock, store, logger } = parts;
-  const past = new PastReader(pastFolderOf(settings.config.storage.dir));
+  const { clock, store, past } = parts;
+  const onDamage = (reason: string) => past.notice(reason);
+  const reader = new PastReader({ ...pastPlaces(settings.config.storage, true), onDamage });
   const turns = openLoopTurns();
-  const onDamage = (reason: string) => logger.error(`the past is damaged: ${reason}`);
   const access = new PastAccess({
-    past,
+    past: reader,
     newest: (asset) => store.newest(asset),
     pastTurns: turns,
     onPastDamage: onDamage,
@@ -40,13 +40,13 @@ export function exchangePast(
   const answers = new PastAnswerer({
     bus,
     node: member.node,
-    past,
+    past: reader,
     turns,
     async isOnDisk({ symbol, signatureType }, atNs) {
       const asset = catalogue().findAsset(symbol, signatureType);
       return asset === undefined || access.isOnDisk(asset, atNs);
     },
-    onDamage: (reason) => access.tell(reason),
+    onDamage: onDamage,
     nowNs: () => clock.nowNs(),
     nowMs,
   });
@@ -54,7 +54,7 @@ export function exchangePast(
     ask,
     async close() {
       answers.close();
-      await past.close();
+      await reader.close();
     },
   };
 }

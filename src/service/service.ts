@@ -87,11 +87,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     throw error;
   });
   making.store.tellServing();
-  setTimeout(() => {
-    void making.pool.load();
-    // Commits of the store call this method too, and report its error.
-    making.past.load().catch(() => {});
-  }, LATER_MS).unref();
+  setTimeout(() => void making.pool.load(), LATER_MS).unref();
   return new RunningService(making, edges, operatorSide, reloads, options.logger);
 }
 
@@ -113,6 +109,7 @@ function edgesOptionsOf(
       receiver: making,
       askPast: making.maker.pastExchange?.ask,
       onSigned: streamLog && ((hashes) => streamLog.add(hashes)),
+      onPastDamage: (reason) => making.past.notice(reason),
       onDue: making.onDue,
       logger,
     },

@@ -6,6 +6,9 @@ import { candleOf, candleText, type Holding, holdingText, readHolding } from '..
 /** The entry that a process appends when it has written everything, and stops. */
 export const CLOSED_ENTRY = '{"closed":true}';
 
+/** The entry before which aggregates of all assets may be missing, from the newest one to the next one. */
+export const LOSS_ENTRY = '{"lost":true}';
+
 /** An input of a publisher for an asset, and the updates that its window remembers. */
 export interface InputEntry {
   readonly asset: AssetName;

@@ -10,6 +10,7 @@ import type { Days } from './candle_files.js';
 import type { EntryState } from './entry_state.js';
 import { type OpenedFolder, openFolder } from './folder.js';
 import type { KeptCandles } from './kept_candles.js';
+import { LOSS_ENTRY } from './log_entries.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
 import { LoggedState } from './logged_state.js';
 import { openMarks, type StoredMarks } from './marks.js';
@@ -126,12 +127,9 @@ export class Store implements StoreReader {
     this.#logged.recordInput(asset, key, input);
   }
 
-  /**
-   * Notes in the log that aggregates of all assets may be missing after a time, until the next aggregate.
-   * @param afterNs the newest known time
-   */
-  lost(afterNs: bigint): void {
-    this.#logged.log.append(JSON.stringify({ lost: String(afterNs + 1n) }));
+  /** Notes in the log that aggregates of all assets may be missing after the newest one, until the next aggregate. */
+  lost(): void {
+    this.#logged.log.append(LOSS_ENTRY);
   }
 
   /**

@@ -31,7 +31,6 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
 import { samplePublisher } from '../model/sample.js';
-import { noPast } from '../past/sample_past.js';
 import { sampleShown } from '../records/sample_line.js';
 
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };
@@ -149,7 +148,7 @@ export class AggregatorHarness {
     const aggregates = { signed: () => {} };
     const prices = new ServedPrices({ table, stream, aggregates });
     const source = new FeedSource(1);
-    const log = new LocalLog({ store, past: noPast(), source });
+    const log = new LocalLog({ store, source });
     const sink = new LogSink({ log, store, source, shown: sampleShown() });
     source.feedTo(prices);
     const aggregator = new Aggregator({

@@ -31,7 +31,6 @@ import { createSharedAccess } from '../../src/server/access/shared_access.js';
 import { claimPort } from '../../src/server/uws/port_claim.js';
 import { openStore } from '../../src/store/store.js';
 import { QUALITY } from '../model/sample.js';
-import { noPast } from '../past/sample_past.js';
 import { sampleShown } from '../records/sample_line.js';
 import { SERVICE_KEYS, type Sections, testConfig } from '../service/harness.js';
 import { sampleAggregate, YEARS_MS } from '../store/sample.js';
@@ -105,7 +104,7 @@ export async function startEdges(
   let edges: EdgeSet | undefined;
   const source = new FeedSource(1);
   const sink = new LogSink({
-    log: new LocalLog({ store, past: noPast(), source }),
+    log: new LocalLog({ store, source }),
     store,
     source,
     shown: sampleShown(),
@@ -140,6 +139,7 @@ export async function startEdges(
       parts: { access, sharedClock, source, store, counters },
       hooks: {
         receiver: { receive },
+        onPastDamage() {},
         logger: {
           info() {},
           warn() {},

@@ -1,7 +1,6 @@
 import { test } from 'tap';
 import { KeptChecks } from '../../src/edge/kept_verifier.js';
-import type { PricedEntry } from '../../src/past/kept_entry.js';
-import { AnswerLines, decodeAnswer } from '../../src/past/past_answer.js';
+import { AnswerLines, decodeAnswer, type ReceivedLine } from '../../src/past/past_answer.js';
 import { entryOf, SERVICE_ORACLE_ID, signedAggregates } from '../past/signed_past.js';
 
 const NAME = { symbol: 'BTCUSD', signatureType: 'evm' } as const;
@@ -24,7 +23,7 @@ test('inputs that aggregates share are checked once, and each aggregate against 
     [{ inputs: [{ ...first![0]!, price: first![0]!.price + 1n }, ...first!.slice(1)] }, /another price/],
     [{ inputs: first!.slice(1) }, /Merkle root|newest time/],
   ] as const) {
-    const entry = { ...entries[1]!, aggregate: { ...entries[1]!.aggregate, ...changed } } as PricedEntry;
+    const entry = { ...entries[1]!, aggregate: { ...entries[1]!.aggregate, ...changed } } as ReceivedLine;
     const after = newChecks();
     after.jobsOf(entries[0]!);
     t.throws(() => after.jobsOf(entry), { name: 'NotVerified', message }, 'after the aggregate before');
@@ -39,11 +38,11 @@ test('the hash of an aggregate is checked', async (t) => {
   t.throws(() => newChecks().jobsOf(wrong), { name: 'NotVerified', message: /msg_hash/ });
 });
 
-function received(entries: readonly PricedEntry[]): PricedEntry[] {
+function received(entries: readonly ReceivedLine[]): ReceivedLine[] {
   const lines = new AnswerLines();
   for (const entry of entries) lines.add(NAME, entry);
   const answer = decodeAnswer(lines.take(0n));
-  return answer.state === 'kept' ? [...answer.entries].map(([, entry]) => entry as PricedEntry) : [];
+  return answer.state === 'kept' ? [...answer.entries].map(([, entry]) => entry as ReceivedLine) : [];
 }
 
 function newChecks(): KeptChecks {

@@ -12,13 +12,14 @@ import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { PastAnswerer } from '../../src/node/past_answerer.js';
 import { PastAsker } from '../../src/node/past_asker.js';
-import type { PricedEntry } from '../../src/past/kept_entry.js';
-import { AnswerLines, goneAnswer, shortAnswer } from '../../src/past/past_answer.js';
+import { withoutInputs } from '../../src/past/kept_line.js';
+import { AnswerLines, goneAnswer, type ReceivedLine, shortAnswer } from '../../src/past/past_answer.js';
 import { decodeQuestion, encodeQuestion, type RangeQuestion } from '../../src/past/past_question.js';
-import { PastReader } from '../../src/past/past_reader.js';
+import { writeAggregateLine } from '../../src/records/signed_line.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { HOUR_START_NS, holdingOfAggregate, openPast } from '../past/sample_past.js';
-import { entryOf, SERVICE_ORACLE_ID, shownOf, shownText, signedAggregates } from '../past/signed_past.js';
+import { HOUR_START_NS } from '../past/sample_past.js';
+import { entryOf, SERVICE_ORACLE_ID, shownText, signedAggregates } from '../past/signed_past.js';
+import { readerOf, WrittenPast } from '../past/written_past.js';
 import { SERVICE_KEYS } from '../service/harness.js';
 
 const SECOND_NS = 1_000_000_000n;
@@ -89,10 +90,10 @@ const rangeOf = (over: Partial<RangeQuestion> = {}): RangeQuestion => ({
 async function openAnswers(t: Test, aggregates: readonly SignedAggregate[], node = 1) {
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
   const clock = new FakeClock(HOUR_START_NS + 600n * SECOND_NS);
-  const writer = await openPast(folder, { clock, shown: shownOf });
-  for (const aggregate of aggregates) writer.append(aggregate, holdingOfAggregate(aggregate));
-  await writer.write();
-  const past = new PastReader(folder);
+  const writer = await WrittenPast.open(folder, { clock });
+  for (const aggregate of aggregates) writer.log.append(entryOf(aggregate).line);
+  await writer.log.durable();
+  const past = readerOf(folder);
   let handler: Handler | undefined;
   let passedMs = 0;
   const answers = new PastAnswerer({
@@ -136,9 +137,13 @@ async function openAnswers(t: Test, aggregates: readonly SignedAggregate[], node
 }
 
 /** Encodes an answer with these entries. */
-function answerOf(entries: readonly PricedEntry[], reached: bigint): Handler {
+function answerOf(entries: readonly ReceivedLine[], reached: bigint): Handler {
   const lines = new AnswerLines();
-  for (const entry of entries) lines.add(entry.aggregate, entry);
+  for (const entry of entries)
+    lines.add(entry.aggregate, {
+      ...entry,
+      line: writeAggregateLine(entry.aggregate, entry.shown, entry.hasInputs),
+    });
   return async () => lines.take(reached);
 }
 
@@ -180,7 +185,7 @@ test('a range comes in answers of limited size, with and without inputs, and by 
   t.same(pages.flat(), whole);
   t.equal(pages.length, 2, 'an answer ends after 512 KiB');
   t.same(await readAll({ rowsMax: 128 }), [whole.slice(0, 128), whole.slice(128, 256), whole.slice(256)]);
-  const bare = BTCS.map((one) => shownText({ ...entryOf(one), hasInputs: false }));
+  const bare = BTCS.map((one) => withoutInputs(entryOf(one).line));
   t.same((await readAll({ withInputs: false })).flat(), bare);
   const everyNs = 7n * SECOND_NS;
   const lastOfEach = whole.filter((_, i) => {
@@ -252,7 +257,7 @@ test('an asset that was signed before the past of one node is found at another n
   const endNs = BTCS.at(-1)!.signedAtNs + 1n;
   for (const { writer } of [late, older]) {
     writer.append(BTC, { state: 'ended', timeNs: endNs as TimeNs, minute: undefined });
-    await writer.write();
+    await writer.log.durable();
   }
   asked.length = 0;
   t.same((await pasts.at('alice', [BTC], endNs)).given, new Map(), 'an end is an answer');
@@ -260,23 +265,23 @@ test('an asset that was signed before the past of one node is found at another n
 });
 
 test('no false answer is believed', async (t) => {
-  const [first, second, third] = BTCS.map(entryOf) as [PricedEntry, PricedEntry, PricedEntry];
+  const [first, second, third] = BTCS.map(entryOf) as [ReceivedLine, ReceivedLine, ReceivedLine];
   const { aggregate } = second;
   const stranger = createAggregateSigner({ evm: Buffer.alloc(32, 0x33) }, SERVICE_ORACLE_ID, pool);
   const asset = { ...BTC, aggregation: 'median' } as never;
   const [foreign] = await stranger.sign('evm', [{ ...aggregate, asset }]);
-  const with_ = (over: Partial<SignedAggregate>): PricedEntry => ({
+  const with_ = (over: Partial<SignedAggregate>): ReceivedLine => ({
     ...second,
     aggregate: { ...aggregate, ...over },
   });
-  const shown = (over: object): PricedEntry => ({ ...second, shown: { ...second.shown, ...over } });
+  const shown = (over: object): ReceivedLine => ({ ...second, shown: { ...second.shown, ...over } });
   const [input, ...others] = aggregate.inputs;
-  const wire = (over: object): PricedEntry =>
+  const wire = (over: object): ReceivedLine =>
     with_({ inputs: [{ ...input!, wire: { ...input!.wire, ...over } }, ...others] });
   const flipped = Buffer.from(aggregate.s);
   flipped[31]! ^= 1;
   const endNs = third.timeNs + 1n;
-  const cases: Record<string, [readonly PricedEntry[], reached?: bigint]> = {
+  const cases: Record<string, [readonly ReceivedLine[], reached?: bigint]> = {
     'a signature with a changed bit': [[first, with_({ s: flipped }), third]],
     'another price': [[with_({ price: (aggregate.price + 1n) as never })]],
     'another time': [
@@ -325,7 +330,7 @@ test('no false answer is believed', async (t) => {
   );
 
   const [dydx] = DYDXS;
-  const moved: PricedEntry = entryOf({ ...dydx!, price: (dydx!.price + 1n) as never });
+  const moved: ReceivedLine = entryOf({ ...dydx!, price: (dydx!.price + 1n) as never });
   const stark = openAsker(new Map([[1, answerOf([moved], 1n)]]));
   t.same((await stark.pasts.at('alice', [DYDX], endNs)).given, undefined, 'another Stark price');
   const later = openAsker(new Map([[1, answerOf([third], 1n)]]));

@@ -61,7 +61,7 @@ export const SAMPLE_FIGURES: StoreState = {
   freeBytes: 43,
   committedAtMs: 44_000,
   oldestDay: 2,
-  past: { bytes: 45, files: 46, oldestS: 47 },
+  past: { bytes: 45, files: 46, oldestS: 47, damage: ['a file is missing'] },
 };
 
 /** Returns the text of `/metrics` for these measurements and counts. */

@@ -34,6 +34,7 @@ test('the state is told, and what has no value has no line', async (t) => {
     'tickseal_store_oldest_timestamp_seconds 172800',
     'tickseal_past_bytes 45',
     'tickseal_past_files 46',
+    'tickseal_past_damage 1',
     'tickseal_past_oldest_timestamp_seconds 47',
     'tickseal_asset_inputs{asset="BTCUSD",signature_type="evm"} 3',
     'tickseal_asset_inputs{asset="BTCUSD",signature_type="stark"} 0',
@@ -44,13 +45,13 @@ test('the state is told, and what has no value has no line', async (t) => {
     ...SAMPLE_FIGURES,
     committedAtMs: undefined,
     oldestDay: undefined,
-    past: { bytes: 0, files: 0, oldestS: undefined },
+    past: { bytes: 0, files: 0, oldestS: undefined, damage: [] },
   };
   const without = await samplesOf(
     { ...SAMPLE_STATE, certificateEndSeconds: undefined, announced: undefined },
     figures,
   );
-  t.equal(without.length, 14);
+  t.equal(without.length, 15);
   t.notMatch(without.join(), /certificate|announce|last_commit|oldest/);
 });
 

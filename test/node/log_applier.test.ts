@@ -35,11 +35,10 @@ test('a part of the public log that cannot be read costs its record only', async
   const followed: string[] = [];
   const applier = new LogApplier({
     store,
-    past: {
-      append: () => t.fail('a record without effect was kept'),
-      missed: () => t.fail('no record is missing'),
+    publicLog: {
+      follow: (kind) => followed.push(kind),
+      record: () => t.fail('a record without effect was kept'),
     },
-    publicLog: { follow: (kind) => followed.push(kind) },
     source: { recorded: () => t.fail('a record without effect was served') },
     catalogue: () => undefined as never,
     keepsInputs: true,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { withoutInputs } from '../../src/past/kept_line.js';
 import { LostRange } from '../../src/past/lost_range.js';
-import type { PastLines } from '../../src/past/past_lines.js';
+import type { PastReader } from '../../src/past/past_reader.js';
 import { aggregatesOf, evmName, HOUR_START_NS, textOf } from './sample_past.js';
 import { readerOf, WrittenPast } from './written_past.js';
 
@@ -143,13 +143,13 @@ export async function tryFaults(
 
 /** The answers of a reader, compared with the truth. */
 class Answers {
-  readonly #reader: PastLines;
+  readonly #reader: PastReader;
   readonly #truth: Truth;
   readonly #told: readonly string[];
   readonly #counts: { answers: number; lost: number };
 
   constructor(
-    reader: PastLines,
+    reader: PastReader,
     truth: Truth,
     told: readonly string[],
     counts: { answers: number; lost: number },

@@ -7,13 +7,9 @@ import { toHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import type { KeptEntry } from '../../src/past/kept_entry.js';
-import { PastReader } from '../../src/past/past_reader.js';
-import { type PastOptions, PastWriter } from '../../src/past/past_writer.js';
 import type { Holding } from '../../src/records/holding.js';
 import { pricedHolding } from '../../src/records/holding.js';
 import { type ShownFacts, writeAggregateLine } from '../../src/records/signed_line.js';
-import { FakeClock } from '../clock/fake_clock.js';
 
 const ADDRESS = '0xC4a02e7D370402F4aFC36032076B05e74FF81786';
 const HOUR_NS = 3_600_000_000_000n;
@@ -108,48 +104,6 @@ export function holdingOfAggregate(aggregate: SignedAggregate): Holding {
   return pricedHolding(textOf(aggregate), aggregate.signedAtNs, undefined, aggregate);
 }
 
-export function pastOptionsOf(folder: string, over: Partial<PastOptions> = {}): PastOptions {
-  return {
-    folder,
-    proofsNs: 7n * DAY_NS,
-    signaturesNs: 90n * DAY_NS,
-    clock: new FakeClock(HOUR_START_NS),
-    shown: shownOf,
-    ...over,
-  };
-}
-
-/** Opens the past of a process whose assets have no aggregates yet, and writes the logs of the last process into files. */
-export async function openPast(folder: string, over: Partial<PastOptions> = {}): Promise<PastWriter> {
-  const past = new PastWriter(pastOptionsOf(folder, over));
-  past.open([]);
-  await past.load();
-  await past.committed();
-  return past;
-}
-
-/** Returns a writer that drops all data. */
-export function noPast(): PastWriter {
-  return new PastWriter(pastOptionsOf('unused', { proofsNs: 0n, signaturesNs: 0n }));
-}
-
-/** Returns all entries of an asset in a range. */
-export async function entriesOf(
-  folder: string,
-  name: AssetName,
-  fromNs = 0n,
-  toNs = 2n ** 62n,
-): Promise<KeptEntry[]> {
-  const reader = new PastReader(folder);
-  try {
-    const all: KeptEntry[] = [];
-    for await (const block of reader.blocks(name, { fromNs, toNs }, true)) all.push(...block.entries());
-    return all;
-  } finally {
-    await reader.close();
-  }
-}
-
 /** Returns the facts that aggregates show. */
 function shownOf(symbol: string, algorithm: AggregationType): ShownFacts {
   return {
@@ -163,9 +117,4 @@ function shownOf(symbol: string, algorithm: AggregationType): ShownFacts {
 /** Returns the line of an aggregate. */
 export function textOf(aggregate: SignedAggregate): string {
   return writeAggregateLine(aggregate, shownOf(aggregate.symbol, aggregate.algorithm));
-}
-
-/** Returns the aggregates of entries as REST shows them. */
-export function textsIn(entries: readonly KeptEntry[]): string[] {
-  return entries.flatMap((entry) => (entry.kind === 'priced' ? [textOf(entry.aggregate)] : []));
 }

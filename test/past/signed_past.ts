@@ -9,7 +9,8 @@ import type { AssetName } from '../../src/model/asset_map.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import type { KeptEntry, PricedEntry } from '../../src/past/kept_entry.js';
+import type { ReceivedLine } from '../../src/past/past_answer.js';
+import type { PastEntry } from '../../src/past/past_entry.js';
 import { writeAggregateLine } from '../../src/records/signed_line.js';
 import { SERVICE_KEYS } from '../service/harness.js';
 
@@ -77,19 +78,14 @@ export async function signedAggregates(
 }
 
 /** Returns an aggregate as an entry of the past. */
-export function entryOf(aggregate: SignedAggregate): PricedEntry {
+export function entryOf(aggregate: SignedAggregate): ReceivedLine {
   const { symbol, algorithm, signedAtNs: timeNs } = aggregate;
-  return {
-    kind: 'priced',
-    timeNs,
-    isCarried: false,
-    aggregate,
-    hasInputs: true,
-    shown: shownOf(symbol, algorithm),
-  };
+  const shown = shownOf(symbol, algorithm);
+  const line = writeAggregateLine(aggregate, shown);
+  return { kind: 'priced', timeNs, isCarried: false, line, aggregate, hasInputs: true, shown };
 }
 
-export function shownOf(symbol: string, algorithm: SignedAggregate['algorithm']): PricedEntry['shown'] {
+export function shownOf(symbol: string, algorithm: SignedAggregate['algorithm']): ReceivedLine['shown'] {
   return {
     serviceName: 'tickseal',
     encodedAssetId: encodedAssetId(symbol, 'base64'),
@@ -99,8 +95,6 @@ export function shownOf(symbol: string, algorithm: SignedAggregate['algorithm'])
 }
 
 /** Returns an entry as REST shows it. */
-export function shownText(entry: KeptEntry): string {
-  return entry.kind === 'priced'
-    ? writeAggregateLine(entry.aggregate, entry.shown, entry.hasInputs)
-    : entry.kind;
+export function shownText(entry: PastEntry): string {
+  return entry.kind === 'priced' ? entry.line : entry.kind;
 }

@@ -1,12 +1,12 @@
-import { DiskLog, type LastSegment } from '../../src/log/disk_log.js';
+import { DiskLog, type LastSegment, type LogEnd } from '../../src/log/disk_log.js';
 import { listSegments, logFolderOf, SegmentReader } from '../../src/log/segment.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
-import type { TimeNs } from '../../src/model/time.js';
 import { pastFolderOf } from '../../src/past/hour_paths.js';
 import { HourWriter, type HourWriterOptions } from '../../src/past/hour_writer.js';
-import type { PastEntry } from '../../src/past/past_entry.js';
-import { PastLines, type PastReaderOptions } from '../../src/past/past_lines.js';
+import { type PastEntry, stateText } from '../../src/past/past_entry.js';
+import { PastReader, type PastReaderOptions } from '../../src/past/past_reader.js';
+import type { Holding } from '../../src/records/holding.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { DAY_NS, HOUR_START_NS, textOf } from './sample_past.js';
 
@@ -22,33 +22,29 @@ export class WrittenPast {
   readonly log: DiskLog;
   readonly #clock: { timeNs?: bigint };
 
-  private constructor(dir: string, writer: HourWriter, last: LastSegment, options: WrittenOptions) {
+  private constructor(dir: string, writer: HourWriter, end: LogEnd, options: WrittenOptions) {
     const { clock = new FakeClock(HOUR_START_NS), segmentBytesMax } = options;
     this.writer = writer;
     this.#clock = clock as { timeNs?: bigint };
     const folder = logFolderOf(dir);
     const size = segmentBytesMax === undefined ? {} : { segmentBytesMax };
-    const seal = async ({ segment }: LastSegment) => {
+    const seal = async ({ segment }: LastSegment, signal: AbortSignal) => {
       if (options.isMoving === false) throw new Error('segments stay in the log');
-      await sealOne(folder, segment, writer);
+      await sealOne(folder, segment, writer, signal);
     };
-    const unsealed = listSegments(folder).map((segment) => ({ segment, id: '' }));
-    this.log = new DiskLog({ folder, clock, seal, ...size }, { last, unsealed });
+    this.log = new DiskLog({ folder, clock, seal, ...size }, end);
   }
 
   static async open(dir: string, options: WrittenOptions = {}): Promise<WrittenPast> {
     const { clock = new FakeClock(HOUR_START_NS) } = options;
-    const writer = await HourWriter.open({
-      folder: pastFolderOf(dir),
-      proofsNs: 7n * DAY_NS,
-      signaturesNs: 90n * DAY_NS,
-      hasRepeated: false,
-      isConfigured: () => true,
-      clock,
-      ...options,
-    });
-    const last = await lastSegment(logFolderOf(dir), writer.last);
-    return new WrittenPast(dir, writer, last, { ...options, clock });
+    const writer = await openWriter(dir, { clock, ...options });
+    const end = await logEnd(logFolderOf(dir), writer.last);
+    return new WrittenPast(dir, writer, end, { ...options, clock });
+  }
+
+  /** Adds the next state of an asset, as the store does. */
+  append(name: AssetName, { state, timeNs, line }: Holding): void {
+    this.log.append(state === 'priced' ? line : stateText(state, name, timeNs));
   }
 
   /** Writes entries, with a commit after every few. The clock follows the aggregates. */
@@ -64,6 +60,9 @@ export class WrittenPast {
 
   /** Resolves when all sealed segments are in the files of their hours. */
   async sealed(): Promise<void> {
+    // The segments of the last process are sealed when this one has a segment.
+    this.log.append('{"nothing":true}');
+    await this.log.durable();
     this.log.beginSealing();
     while (this.log.segmentsToSeal > 0) await new Promise((resolve) => setTimeout(resolve, 2));
   }
@@ -73,25 +72,46 @@ export class WrittenPast {
   }
 }
 
-async function sealOne(folder: string, number: number, writer: HourWriter): Promise<void> {
+export function openWriter(
+  dir: string,
+  options: Partial<HourWriterOptions> & Pick<HourWriterOptions, 'clock'>,
+): Promise<HourWriter> {
+  return HourWriter.open({
+    folder: pastFolderOf(dir),
+    proofsNs: 7n * DAY_NS,
+    signaturesNs: 90n * DAY_NS,
+    hasRepeated: false,
+    isConfigured: () => true,
+    ...options,
+  });
+}
+
+async function sealOne(
+  folder: string,
+  number: number,
+  writer: HourWriter,
+  signal: AbortSignal,
+): Promise<void> {
   const segment = await SegmentReader.open(folder, number);
   if (segment === undefined) return;
   try {
-    await writer.seal(segment);
+    await writer.seal(segment, signal);
   } finally {
     await segment.close();
   }
 }
 
-/** Returns the last segment of a log, or the last one of the past if the log is empty. */
-async function lastSegment(folder: string, known: LastSegment): Promise<LastSegment> {
-  const number = listSegments(folder).at(-1);
-  const reader = number === undefined ? undefined : await SegmentReader.open(folder, number);
-  if (reader === undefined) return known;
-  await reader.refresh(() => {});
-  await reader.close();
-  const id = reader.head?.id ?? '';
-  return number! < known.segment ? { segment: known.segment, id } : { segment: number!, id };
+/** Finds how the last process left a log. Numbers continue after those of the past. */
+async function logEnd(folder: string, known: LastSegment): Promise<LogEnd> {
+  const unsealed: LastSegment[] = [];
+  for (const number of listSegments(folder)) {
+    const reader = (await SegmentReader.open(folder, number))!;
+    await reader.refresh(() => {});
+    await reader.close();
+    unsealed.push({ segment: number, id: reader.head?.id ?? '' });
+  }
+  const { segment, id } = unsealed.at(-1) ?? known;
+  return { last: { segment: Math.max(segment, known.segment), id }, unsealed };
 }
 
 /** Moves all segments into the files of their hours, as the next start does. */
@@ -101,11 +121,11 @@ export async function sealAll(dir: string, options: WrittenOptions = {}): Promis
   await past.close();
 }
 
-export function readerOf(dir: string, over: Partial<PastReaderOptions> = {}): PastLines {
+export function readerOf(dir: string, over: Partial<PastReaderOptions> = {}): PastReader {
   const onDamage = () => {};
-  return new PastLines({
-    folder: pastFolderOf(dir),
-    logFolder: logFolderOf(dir),
+  return new PastReader({
+    dir,
+    isKept: true,
     hasRepeated: false,
     onDamage,
     ...over,
@@ -130,8 +150,4 @@ export async function linesOf(
 
 export function textOfEntry(entry: PastEntry): string {
   return entry.kind === 'priced' ? entry.line : entry.kind;
-}
-
-export function timeAfterHour(seconds: number): TimeNs {
-  return (HOUR_START_NS + BigInt(seconds) * 1_000_000_000n) as TimeNs;
 }

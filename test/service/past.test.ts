@@ -2,10 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { pastFolderOf } from '../../src/past/past_folder.js';
-import { writeAggregateLine } from '../../src/records/signed_line.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { entriesOf } from '../past/sample_past.js';
+import { linesOf } from '../past/written_past.js';
 import { get, publisherSigner, startTestService } from './harness.js';
 import { latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
@@ -89,16 +87,16 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
   t.equal(gone.status, 410);
   t.match(await gone.text(), new RegExp(`"kept_from":${firstNs}\\}$`));
 
-  const folder = pastFolderOf(join(dir, 'store'));
+  const folder = join(dir, 'store');
   for (const [symbol, type] of [
     ['BTCUSD', 'evm'],
     ['XBTUSD', 'evm'],
     ['DYDXUSD', 'stark'],
   ] as const) {
-    const entries = await entriesOf(folder, { symbol, signatureType: type });
+    const entries = await linesOf(folder, { symbol, signatureType: type });
     const texts = entries.flatMap((entry) => {
       if (entry.kind !== 'priced') return [];
-      return [`{"${symbol}":${writeAggregateLine(entry.aggregate, entry.shown)}}`];
+      return [`{"${symbol}":${entry.line}}`];
     });
     const missing = shown[symbol]!.filter(
       (text) => !texts.includes(text.replace(/^\{"data":(.*)\}$/s, '$1')),
@@ -112,6 +110,6 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
       'in order',
     );
   }
-  const renamed = await entriesOf(folder, { symbol: 'BTCUSD', signatureType: 'evm' });
+  const renamed = await linesOf(folder, { symbol: 'BTCUSD', signatureType: 'evm' });
   t.equal(renamed.at(-1)?.kind, 'ended', 'a renamed asset has ended');
 });

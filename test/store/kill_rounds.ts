@@ -2,19 +2,18 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
-import { PastWriter } from '../../src/past/past_writer.js';
 import type { CandleColumns } from '../../src/store/candle_fold.js';
 import { openStore } from '../../src/store/store.js';
 import { intervalAt } from '../../src/wire/resolution.js';
 import type { Resolution } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { entriesOf, openPast, pastOptionsOf, textOf, textsIn } from '../past/sample_past.js';
+import { textOf } from '../past/sample_past.js';
+import { linesOf, openWriter, textOfEntry } from '../past/written_past.js';
 import {
   atSecond,
   putInputs,
@@ -121,9 +120,7 @@ async function verify(dir: string): Promise<number> {
 
 /** Compares the whole past, which must contain every tick of the store once and in order. */
 async function verifyPast(dir: string, count: number, options: SampleOptions): Promise<void> {
-  const past = await openPast(join(dir, 'past'), { clock: new FakeClock(atSecond(START_S)) });
-  await past.close();
-  const texts = textsIn(await entriesOf(join(dir, 'past'), options.assets[0]!));
+  const texts = (await linesOf(dir, options.assets[0]!)).map(textOfEntry);
   deepStrictEqual(texts.length >= count, true, `${texts.length} in the past, ${count} in the store`);
   deepStrictEqual(
     texts,
@@ -152,12 +149,9 @@ function expectedHistory(count: number, resolution: Resolution): CandleColumns {
 /** Runs in the process that will be killed. Continues after the last record of the folder, and prints each acknowledgement. */
 async function writeUntilKilled(dir: string): Promise<never> {
   const clock = new FakeClock(atSecond(START_S));
-  const past = new PastWriter(pastOptionsOf(join(dir, 'past'), { clock, chunkBytesMax: 200_000 }));
   const options = storeOptions(dir, { clock });
-  const store = await openStore({ ...options, companion: past });
+  const store = await openStore({ ...options, openFollower: () => openWriter(dir, { clock }) });
   const asset = options.assets[0]!;
-  const newest = store.newest(asset);
-  past.open(newest === undefined ? [] : [{ asset, holding: newest }]);
   let n = ticksOf(latestIn(store, asset));
   while (true) {
     // Some commits are several frames of the log.
@@ -165,7 +159,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);
       clock.timeNs = atSecond(tickS(n));
-      past.append(asset, appendTo(store, aggregate));
+      appendTo(store, aggregate);
       putInputs(store, aggregate);
     }
     await store.durable();

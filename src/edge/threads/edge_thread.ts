@@ -45,7 +45,7 @@ export interface EdgeThreadHost {
   log(event: Extract<ThreadEvent, { on: 'log' }>): void;
   /** Receives the hashes of payloads that the thread signed. */
   signed(hashes: Uint8Array): void;
-  damage(reason: string): void;
+  damage(of: 'store' | 'past', reason: string): void;
   /** Called when the thread was too far behind and must receive everything again. */
   overrun(): void;
 }
@@ -286,7 +286,7 @@ export class EdgeThread {
         host.signed(event.hashes);
         break;
       case 'damage':
-        host.damage(event.reason);
+        host.damage(event.of, event.reason);
         break;
       case 'log':
         host.log(event);

@@ -74,7 +74,9 @@ const events = new Outbox<ThreadEvent>((together) => port.postMessage(together),
 const counters = createCounters();
 const marks = new Map(start.marks);
 const settings = withBuffers(start.settings);
-const follower = openFollower(settings.config.storage.dir, (reason) => events.send({ on: 'damage', reason }));
+const follower = openFollower(settings.config.storage.dir, (reason) =>
+  events.send({ on: 'damage', of: 'store', reason }),
+);
 const receiver = new RemoteReceiver(events, replies);
 /** The current catalogue of this thread. The indexes of this catalogue are valid only on this thread. */
 let catalogue: Catalogue | undefined;
@@ -132,6 +134,7 @@ edge = await openEdge({
       ((question, tried) => replies.ask((ask) => events.send({ on: 'askPast', ask, question, tried }))),
     onWork: () => signal.worked(),
     onSigned: settings.config.streamLog && ((hashes) => events.send({ on: 'signed', hashes })),
+    onPastDamage: (reason) => events.send({ on: 'damage', of: 'past', reason }),
     onDue: (timeNs) => ticker.noLaterThan(timeNs),
     logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
   },

@@ -69,8 +69,8 @@ export type ThreadEvent =
   | { readonly on: 'troubles'; readonly troubles: readonly string[] }
   /** Hands over the hashes of signed payloads, without gaps. */
   | { readonly on: 'signed'; readonly hashes: Uint8Array }
-  /** Reports a damaged record on the disk. */
-  | { readonly on: 'damage'; readonly reason: string }
+  /** Reports damage on the disk. */
+  | { readonly on: 'damage'; readonly of: 'store' | 'past'; readonly reason: string }
   /** Asks other nodes about their past, as {@link AskPast} does. */
   | {
       readonly on: 'askPast';

@@ -25,7 +25,7 @@ export interface ThreadedEdgesOptions {
   /** Returns the other start data of the thread with this number. */
   readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'simulation'>;
   readonly parts: ThreadedEdgesParts;
-  readonly hooks: Pick<EdgeHooks, 'receiver' | 'askPast' | 'onSigned' | 'logger'>;
+  readonly hooks: Pick<EdgeHooks, 'receiver' | 'askPast' | 'onSigned' | 'onPastDamage' | 'logger'>;
   readonly limits?: ThreadLimits;
 }
 
@@ -108,7 +108,7 @@ class ThreadedEdges implements EdgeSet {
     this.#settings = options.settings;
     this.#rights = new CallerRights(options.settings.config);
     const { store, source, counters } = options.parts;
-    const { askPast, onSigned, logger } = options.hooks;
+    const { askPast, onSigned, onPastDamage, logger } = options.hooks;
     this.#host = {
       snapshot: () => source.snapshot(),
       written: () => store.written(),
@@ -117,7 +117,7 @@ class ThreadedEdges implements EdgeSet {
       askPast: async (question, tried) => askPast?.(question, tried),
       log: ({ level, about, text }) => logger[level](about, text),
       signed: (hashes) => onSigned?.(hashes),
-      damage: (reason) => store.noticeDamage(reason),
+      damage: (of, reason) => (of === 'past' ? onPastDamage(reason) : store.noticeDamage(reason)),
       overrun: () => {
         counters.threadOverruns++;
       },

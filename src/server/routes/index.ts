@@ -12,11 +12,13 @@ import { type PriceRouteOptions, priceRoutes } from './price_routes.js';
 import { type ProofRouteOptions, proofRoutes } from './proof_route.js';
 import { type PublisherRouteOptions, publisherRoutes } from './publisher_routes.js';
 import { type RangeRouteOptions, rangeRoutes } from './range_route.js';
+import { type RecentRouteOptions, recentRoutes } from './recent_route.js';
 import { type ReferenceRouteOptions, referenceRoutes } from './reference_routes.js';
 import { type StreamTicketRouteOptions, streamTicketRoutes } from './stream_ticket_route.js';
 import { type UdfRouteOptions, udfRoutes } from './udf_routes.js';
 
 export type RouteOptions = PriceRouteOptions &
+  RecentRouteOptions &
   InstantRouteOptions &
   RangeRouteOptions &
   ProofRouteOptions &
@@ -37,6 +39,7 @@ export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> 
   const history = new HistoryReader(options);
   const routes = [
     ...priceRoutes(options, signedPrice),
+    ...recentRoutes(options, past, signedPrice),
     ...instantRoutes(options, past, keptPrice),
     ...rangeRoutes(options, past),
     ...proofRoutes(options),

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { SignedAggregate } from '../../model/signed_price.js';
 import { NS_PER_SECOND } from '../../model/time.js';
-import type { PricedEntry } from '../../past/kept_entry.js';
+import { LostRange } from '../../past/lost_range.js';
+import type { LineEntry } from '../../past/past_entry.js';
 import type { PastReader } from '../../past/past_reader.js';
-import { DamagedRecord } from '../../records/envelope.js';
-import { writeAggregateLine } from '../../records/signed_line.js';
+import { readSignedLine } from '../../records/signed_line.js';
 import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {
@@ -87,15 +86,9 @@ const IN_FORCE_NS_MAX = 86_400n * NS_PER_SECOND;
 
 /**
  * The state of an asset at an instant: the line of its aggregate, `nothing`, or a reason why the state is unknown. `no entry` means that
- * the asset had no price, or that its price is older than the past of this node. `missed` means that this node never received the aggregate.
+ * the asset had no price, or that its price is older than the past of this node.
  */
-type Instant =
-  | { readonly line: string; readonly aggregate: SignedAggregate }
-  | 'nothing'
-  | 'no entry'
-  | 'damaged'
-  | 'missed'
-  | 'not on disk';
+type Instant = Pick<LineEntry, 'line'> | 'nothing' | 'no entry' | 'not on disk' | LostRange;
 
 class InstantReader {
   readonly #options: InstantRouteOptions;
@@ -139,15 +132,15 @@ class InstantReader {
     );
   }
 
-  /** Finds the aggregates that this node missed, and those that were signed before the past of this node, but were still in force at its beginning. */
+  /** Finds the aggregates that this node lost, and those that were signed before the past of this node, but were still in force at its beginning. */
   async #completed(
     caller: string,
     found: Map<WantedName, Instant>,
     atNs: bigint,
   ): Promise<RouteError | undefined> {
-    const missed = [...found].flatMap(([one, state]) => (state === 'missed' ? [one] : []));
-    if (missed.length > 0 && this.#options.older !== undefined) {
-      const refusal = await this.#fromOthers(caller, missed, atNs, found, { status: 410, error: '' });
+    const lost = [...found].flatMap(([one, state]) => (state instanceof LostRange ? [one] : []));
+    if (lost.length > 0 && this.#options.older !== undefined) {
+      const refusal = await this.#fromOthers(caller, lost, atNs, found, { status: 410, error: '' });
       if (refusal !== undefined && refusal.status !== 410) return refusal;
     }
     const unseen = [...found].flatMap(([one, state]) => (state === 'no entry' ? [one] : []));
@@ -177,7 +170,7 @@ class InstantReader {
     if (answer?.given === undefined) return answer === undefined ? before : notGiven(before, answer);
     for (const one of missing) {
       const name = one.names.find((each) => answer.given.has(each));
-      found.set(one, name === undefined ? 'nothing' : instantOf(answer.given.get(name)!));
+      found.set(one, name === undefined ? 'nothing' : answer.given.get(name)!);
     }
     return undefined;
   }
@@ -190,56 +183,35 @@ class InstantReader {
   }
 
   async #readiness({ names, isListed }: WantedName, atNs: bigint): Promise<Instant | undefined> {
-    if (!isListed) return undefined;
-    try {
-      return (await this.#access.isOnDisk(names[0]!, atNs)) ? undefined : 'not on disk';
-    } catch (error) {
-      return this.#damaged(error);
-    }
+    return !isListed || (await this.#access.isOnDisk(names[0]!, atNs)) ? undefined : 'not on disk';
   }
 
   async #onDisk({ names }: WantedName, atNs: bigint): Promise<Instant> {
-    const { past } = this.#options;
     let ended = false;
     try {
       for (const name of names) {
-        const entry = await past.inForce(name, atNs);
-        if (entry?.kind === 'gap') return 'missed';
+        const entry = await this.#options.past.inForce(name, atNs);
         if (entry?.kind === 'ended') ended = true;
-        if (entry?.kind === 'priced') return instantOf(entry);
+        if (entry?.kind === 'priced') return entry;
       }
       return ended ? 'nothing' : 'no entry';
     } catch (error) {
-      return this.#damaged(error);
+      if (error instanceof LostRange) return error;
+      throw error;
     }
-  }
-
-  #damaged(error: unknown): Instant {
-    if (!(error instanceof DamagedRecord)) throw error;
-    this.#access.tell(error.message);
-    return 'damaged';
   }
 
   /** Returns an error if the state of a requested asset is unknown. */
   async #fault(found: ReadonlyMap<WantedName, Instant>, atNs: bigint): Promise<RouteError | undefined> {
-    const symbolsOf = (state: Instant) =>
-      [...found].filter(([, one]) => one === state).map(([{ symbol }]) => symbol);
-    const damaged = symbolsOf('damaged');
-    if (damaged.length > 0)
-      return {
-        status: 500,
-        error: `the past of these assets is damaged at timestamp: ${damaged.join(', ')}`,
-      };
-    const missed = symbolsOf('missed');
-    if (missed.length > 0)
-      return {
-        status: 410,
-        error: `no node kept the signed prices of these assets at timestamp: ${missed.join(', ')}`,
-      };
-    const late = symbolsOf('not on disk');
+    const late: string[] = [];
+    const nothing: WantedName[] = [];
+    for (const [one, state] of found) {
+      if (state instanceof LostRange) return this.#access.lost(one.symbol, state);
+      if (state === 'not on disk') late.push(one.symbol);
+      if (state === 'nothing') nothing.push(one);
+    }
     if (late.length > 0)
       return { status: 503, error: `the past of these assets is not on disk yet: ${late.join(', ')}` };
-    const nothing = [...found].filter(([, state]) => state === 'nothing').map(([one]) => one);
     if (nothing.length === 0) return undefined;
     // The service may have removed files since the beginning of this request.
     const gone = nothing.some(({ isListed }) => isListed)
@@ -247,10 +219,6 @@ class InstantReader {
       : undefined;
     return gone ?? unknownFault(found);
   }
-}
-
-function instantOf({ aggregate, shown, hasInputs }: PricedEntry): Instant {
-  return { line: writeAggregateLine(aggregate, shown, hasInputs), aggregate };
 }
 
 /** Returns the error for assets that are not configured and had no price at the instant. */
@@ -271,8 +239,8 @@ function dataOf(
   const texts: string[] = [];
   for (const one of wanted) {
     const state = found.get(one)!;
-    if (typeof state !== 'object') continue;
-    const text = isRated ? withQuality(state.line, state.aggregate) : state.line;
+    if (typeof state !== 'object' || state instanceof LostRange) continue;
+    const text = isRated ? withQuality(state.line, readSignedLine(state.line)) : state.line;
     texts.push(`${JSON.stringify(one.symbol)}:${text}`);
   }
   if (texts.length === 0) return { status: 404, error: 'none of the assets had a price at timestamp' };

@@ -1,5 +1,5 @@
 import type { AssetName } from '../../model/asset_map.js';
-import type { PricedEntry } from '../../past/kept_entry.js';
+import type { LineEntry } from '../../past/past_entry.js';
 import type { RangeQuestion } from '../../past/past_question.js';
 import type { RouteError } from '../rest/route.js';
 
@@ -10,13 +10,13 @@ export interface OlderPrices {
     caller: string,
     names: readonly AssetName[],
     atNs: bigint,
-  ): Promise<OlderAnswer<ReadonlyMap<AssetName, PricedEntry>>>;
+  ): Promise<OlderAnswer<ReadonlyMap<AssetName, LineEntry>>>;
   /** Returns the first aggregates of a range. */
   range(caller: string, question: RangeQuestion): Promise<OlderAnswer<OlderRows>>;
 }
 
 export interface OlderRows {
-  readonly rows: readonly PricedEntry[];
+  readonly rows: readonly LineEntry[];
   /** The time up to which these rows are complete. */
   readonly endNs: bigint;
 }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { PacedTurns } from '../../fair/paced_turns.js';
 import type { AssetName } from '../../model/asset_map.js';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
+import { LostRange } from '../../past/lost_range.js';
 import type { PastReader } from '../../past/past_reader.js';
 import type { Holding } from '../../records/holding.js';
 import { perhapsCoarser } from '../rest/likely_unit.js';
@@ -14,7 +15,7 @@ export interface PastAccessOptions {
   readonly newest: (asset: AssetName) => Holding | undefined;
   /** The turns in which the requests of this thread read the past. */
   readonly pastTurns: PacedTurns;
-  /** Called once for each damage of the past that a request finds. */
+  /** Called for damage of the past that a request finds. */
   readonly onPastDamage: (reason: string) => void;
   readonly clock: Clock;
 }
@@ -27,8 +28,6 @@ const COMMIT_MS_MAX = 2_000;
 const COMMIT_POLL_MS = 50;
 /** The largest number of waiting requests of a token on a thread. */
 const REQUESTS_MAX = 16;
-/** The largest number of damages that the log reports. */
-const TOLD_MAX = 1_000;
 
 /** Executes work in turn with other requests. */
 export type PastTurn = <T>(work: () => Promise<T>) => Promise<T>;
@@ -48,7 +47,6 @@ export class PastAccess {
   /** The newest time up to which the past certainly contains each asset. */
   readonly #committedNs = new WeakMap<AssetName, bigint>();
   readonly #requestsOf = new Map<string, number>();
-  readonly #toldDamage = new Set<string>();
 
   constructor(options: PastAccessOptions) {
     this.#options = options;
@@ -72,6 +70,7 @@ export class PastAccess {
       });
     const later = this.counted(caller, () => answer(turn)).catch((error: unknown) => {
       if (error instanceof ClientLeft) return { status: 499, error: error.message } as const;
+      if (error instanceof LostRange) return this.lost('all assets', error);
       throw error;
     });
     return {
@@ -121,11 +120,17 @@ export class PastAccess {
     return true;
   }
 
-  /** Reports damage once. */
-  tell(damage: string): void {
-    if (this.#toldDamage.has(damage) || this.#toldDamage.size >= TOLD_MAX) return;
-    this.#toldDamage.add(damage);
-    this.#options.onPastDamage(damage);
+  /**
+   * Returns the error for times that the past does not know, and reports their damage.
+   * @param what the prices that are not known, in words
+   */
+  lost(what: string, { firstNs, lastNs, damage }: LostRange): RouteError {
+    if (damage !== undefined) this.#options.onPastDamage(damage);
+    return {
+      status: 410,
+      error: `the signed prices of ${what} are not known from ${firstNs} to ${lastNs}`,
+      damaged: { firstNs, lastNs },
+    };
   }
 
   /** Returns the error for a time before the kept past. @param parameter the name of the parameter with the time */

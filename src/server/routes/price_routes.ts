@@ -1,11 +1,8 @@
 import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
-import { type Clock, secondOf } from '../../model/time.js';
 import type { PricedHolding } from '../../records/holding.js';
 import { REST_PATHS } from '../../wire/paths.js';
-import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
 import type { Token } from '../access/tokens.js';
-import { perhapsMilliseconds } from '../rest/likely_unit.js';
 import {
   type AssetSelection,
   assetsParameter,
@@ -13,10 +10,8 @@ import {
   findAssets,
   qualityParameter,
   type Route,
-  type RouteResult,
   signatureTypeParameter,
   tokenRoute,
-  unixSeconds,
 } from '../rest/route.js';
 import { type aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
 import { withQuality } from './with_quality.js';
@@ -26,8 +21,6 @@ export interface PriceSource {
   latest(asset: Asset): PricedHolding | undefined;
   /** Returns a number that changes whenever the newest aggregate of an asset changes. */
   latestVersion(): number;
-  /** Returns the aggregate that was valid at the end of a UNIX second. */
-  recent(asset: Asset, second: number): PricedHolding | undefined;
 }
 
 export interface PriceRouteOptions {
@@ -35,7 +28,6 @@ export interface PriceRouteOptions {
   readonly symbols: readonly string[];
   readonly findAsset: FindAsset;
   readonly prices: PriceSource;
-  readonly clock: Clock;
   readonly assetsPerRequestMax: number;
 }
 
@@ -44,7 +36,7 @@ export function priceRoutes(
   options: PriceRouteOptions,
   signedPrice: ReturnType<typeof aggregatedSignedPrice>,
 ): [string, Route][] {
-  const { symbols, prices, clock, assetsPerRequestMax } = options;
+  const { symbols, prices, assetsPerRequestMax } = options;
   const byAsset = z.record(assetId, signedPrice);
 
   const find = (wanted: AssetSelection, token: Token) =>
@@ -89,36 +81,6 @@ export function priceRoutes(
               return assets.every((asset, i) => prices.latest(asset)?.aggregate.signedAtNs === signedAtNs[i]);
             },
           };
-        },
-      }),
-    ],
-    [
-      REST_PATHS.recent,
-      tokenRoute({
-        summary: 'The aggregated signed price of each asset that was in force at the end of a recent second',
-        parameters: {
-          timestamp: {
-            description: `UNIX seconds within the last ${RECENT_WINDOW_S / 60} minutes`,
-            required: true,
-            schema: unixSeconds,
-          },
-          assets: assetsParameter(assetsPerRequestMax),
-          signature_type: signatureTypeParameter,
-        },
-        response: byAsset,
-        errors: [400, 404, 500],
-        handle({ timestamp, assets: symbols, signature_type: signatureType }, token): RouteResult {
-          const nowS = Number(secondOf(clock.nowNs()));
-          if (timestamp > nowS)
-            return { status: 400, error: `timestamp lies in the future${perhapsMilliseconds(timestamp)}` };
-          if (timestamp < nowS - RECENT_WINDOW_S)
-            return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
-          const assets = find({ symbols, signatureType }, token);
-          if ('error' in assets) return assets;
-          const data = entriesJson(assets, (asset) => prices.recent(asset, timestamp), lineOf);
-          return data === '{}'
-            ? { status: 404, error: 'none of the assets had a price at timestamp' }
-            : { data };
         },
       }),
     ],

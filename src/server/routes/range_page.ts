@@ -1,6 +1,8 @@
 import type { AssetName } from '../../model/asset_map.js';
+import type { TimeRange } from '../../past/entry_sequence.js';
 import { intervalOf } from '../../past/last_of_each.js';
-import { DamagedRange, type PastRange } from '../../past/past_blocks.js';
+import { LostRange } from '../../past/lost_range.js';
+import { priceOf } from '../../past/past_entry.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { fitsDecimal, type PriceType } from '../../records/parquet_rows.js';
 import type { PastTurn } from './past_access.js';
@@ -8,7 +10,7 @@ import type { PastTurn } from './past_access.js';
 /** The requested rows of a range, and the limit of rows in an answer. */
 export interface WantedRows {
   readonly name: AssetName;
-  readonly range: PastRange;
+  readonly range: TimeRange;
   /**
    * The length of the intervals. The answer has only the last aggregate of each interval. `undefined` requests all aggregates.
    */
@@ -29,10 +31,8 @@ export interface RangePage {
   readonly prices: PriceType;
   /** The beginning of the next answer's range; `undefined` when the requested range has no more rows. */
   readonly nextNs: bigint | undefined;
-  /** The damage at the beginning of the range, if the answer has no rows. */
-  readonly damage: DamagedRange | undefined;
-  /** True if the damage is a part of the past that another node may have. */
-  readonly isMissed?: boolean;
+  /** The loss at the beginning of the range, if the answer has no rows. */
+  readonly lost: LostRange | undefined;
 }
 
 /** The number of aggregates that the service reads for an answer, as a multiple of the answer's maximum number of rows. */
@@ -50,7 +50,7 @@ const COUNTING_MS_MAX = 2_000;
  * in the middle.
  */
 export async function rangePage(
-  past: Pick<PastReader, 'blocks' | 'isMissed'>,
+  past: Pick<PastReader, 'blocks' | 'gapAt'>,
   { name, range, everyNs, rowsMax, withInputs, isTyped }: WantedRows,
   turn: PastTurn,
   nowMs: () => number = () => performance.now(),
@@ -58,7 +58,7 @@ export async function rangePage(
   const endMs = nowMs() + COUNTING_MS_MAX;
   const counter = new RowCounter(everyNs, rowsMax);
   const { fromNs, toNs } = range;
-  if (fromNs < toNs && (await turn(() => past.isMissed(name, fromNs)))) counter.lose(fromNs);
+  if (fromNs < toNs && (await turn(() => past.gapAt(name, fromNs))) !== undefined) counter.lose(fromNs);
   const blocks = past.blocks(name, range, withInputs);
   try {
     for (;;) {
@@ -67,7 +67,7 @@ export async function rangePage(
         for (const block of few)
           for (const entry of block.bareEntries()) {
             if (entry.kind === 'gap') counter.lose(entry.timeNs);
-            else if (entry.kind === 'priced') counter.add(entry.timeNs, isTyped ? entry.aggregate.price : 0n);
+            else if (entry.kind === 'priced') counter.add(entry.timeNs, isTyped ? priceOf(entry.line) : 0n);
             if (counter.endNs !== undefined) return true;
           }
         return few.length === 0;
@@ -76,22 +76,21 @@ export async function rangePage(
       if (nowMs() > endMs) counter.end();
     }
   } catch (error) {
-    if (!(error instanceof DamagedRange)) throw error;
+    if (!(error instanceof LostRange)) throw error;
     const { rows, prices } = counter;
     const { firstNs, lastNs } = error;
-    if (rows > 0) return { rows, toNs: firstNs, prices, nextNs: firstNs, damage: undefined };
+    if (rows > 0) return { rows, toNs: firstNs, prices, nextNs: firstNs, lost: undefined };
     return {
       rows,
       toNs: fromNs,
       prices,
       nextNs: lastNs + 1n < toNs ? lastNs + 1n : undefined,
-      damage: error,
+      lost: error,
     };
   }
   const { rows, prices, endNs } = counter;
-  const damage = counter.lost?.(toNs);
-  const pageNs = damage === undefined ? (endNs ?? toNs) : fromNs;
-  return { rows, toNs: pageNs, prices, nextNs: endNs, damage, isMissed: damage !== undefined };
+  const lost = counter.lost?.(toNs);
+  return { rows, toNs: lost === undefined ? (endNs ?? toNs) : fromNs, prices, nextNs: endNs, lost };
 }
 
 /** Counts the rows of a range until an answer has enough rows. */
@@ -101,7 +100,7 @@ class RowCounter {
   /** The time at which the answer ends. */
   endNs: bigint | undefined;
   /** Makes the error for a lost range at the beginning of the answer. */
-  lost: ((toNs: bigint) => DamagedRange) | undefined;
+  lost: ((toNs: bigint) => LostRange) | undefined;
   readonly #everyNs: bigint | undefined;
   #rowsMax: number;
   #read = 0;
@@ -138,12 +137,6 @@ class RowCounter {
   /** Records that the rows from a time to the next row are lost. */
   lose(fromNs: bigint): void {
     if (this.rows > 0) this.endNs = fromNs;
-    else
-      this.lost ??= (toNs) =>
-        new DamagedRange(
-          'aggregates were not written, because the disk failed or the node was away',
-          fromNs,
-          (this.endNs ?? toNs) - 1n,
-        );
+    else this.lost ??= (toNs) => new LostRange({ firstNs: fromNs, lastNs: (this.endNs ?? toNs) - 1n });
   }
 }

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { parseDurationNs } from '../../config/quantity.js';
 import type { SignatureType } from '../../model/asset.js';
 import { NS_PER_MS } from '../../model/time.js';
+import type { TimeRange } from '../../past/entry_sequence.js';
 import { intervalOf } from '../../past/last_of_each.js';
-import type { DamagedRange, PastRange } from '../../past/past_blocks.js';
+import { LostRange } from '../../past/lost_range.js';
+import { priceOf } from '../../past/past_entry.js';
 import type { PastReader } from '../../past/past_reader.js';
-import { DamagedRecord } from '../../records/envelope.js';
 import { fitsDecimal } from '../../records/parquet_rows.js';
 import { ROW_DETAILS, type RowDetail } from '../../records/row_columns.js';
 import { ROW_FORMATS, type RowFormat } from '../../records/row_writer.js';
@@ -23,14 +24,14 @@ import {
 import type { StreamedAnswer } from '../rest/route_result.js';
 import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
 import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';
-import { type RangePage, rangePage } from './range_page.js';
+import { rangePage } from './range_page.js';
 import { rowParts } from './range_rows.js';
 import { rangeWriter } from './range_writer.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
 export interface RangeRouteOptions extends PastAccessOptions {
   readonly findAsset: FindAsset;
-  readonly past: Pick<PastReader, 'blocks' | 'reaches' | 'keptFrom' | 'isMissed'>;
+  readonly past: Pick<PastReader, 'blocks' | 'reaches' | 'keptFrom' | 'gapAt'>;
   /** `limits.range_rows` */
   readonly rangeRowsMax: number;
   /** The other nodes of the cluster; absent without a cluster. */
@@ -152,40 +153,35 @@ async function answer(
   const { everyNs, format, detail } = request;
   const withInputs = detail === 'whole';
   const wanted = { range, everyNs, rowsMax: options.rangeRowsMax, withInputs, isTyped: format === 'parquet' };
-  try {
-    if (request.isListed && !(await access.isOnDisk(request.names[0]!, range.toNs)))
-      return { status: 503, error: `the past of ${request.symbol} is not on disk yet` };
-    for (const name of request.names) {
-      const page = await rangePage(past, { name, ...wanted }, turn);
-      const next = page.nextNs === undefined ? [] : [['Link', linkTo(request, page.nextNs)] as const];
-      if (page.damage !== undefined) {
-        const mayBeElsewhere = page.isMissed && options.older !== undefined;
-        if (!mayBeElsewhere) access.tell(page.damage.message);
-        const error = lostPart(request, page, page.damage, next);
-        const missed = { error, endNs: page.damage.lastNs + 1n };
-        return mayBeElsewhere ? olderRange(request, range, caller, options, access, missed) : error;
-      }
-      // For an asset that is not configured, the answer uses the first name with rows in the past.
-      if (page.rows === 0 && page.nextNs === undefined && !request.isListed) continue;
-      // The service may have removed files since the beginning of this request.
-      const gone = await access.gone('from', range.fromNs);
-      if (gone !== undefined) return gone;
-      const pageRange = { fromNs: range.fromNs, toNs: page.toNs };
-      return {
-        contentType: ROW_FORMATS[format],
-        isText: format !== 'parquet',
-        headers: next,
-        open: (pay) =>
-          counted(access, caller, () => {
-            const blocks = past.blocks(name, pageRange, withInputs);
-            return rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail, page.prices));
-          }),
-      };
+  if (request.isListed && !(await access.isOnDisk(request.names[0]!, range.toNs)))
+    return { status: 503, error: `the past of ${request.symbol} is not on disk yet` };
+  for (const name of request.names) {
+    const page = await rangePage(past, { name, ...wanted }, turn);
+    const next = page.nextNs === undefined ? [] : [['Link', linkTo(request, page.nextNs)] as const];
+    if (page.lost !== undefined) {
+      const keptFromNs = page.nextNs === undefined ? undefined : page.lost.lastNs + 1n;
+      const error = { ...access.lost(request.symbol, page.lost), keptFromNs, headers: next };
+      const missed = { error, endNs: page.lost.lastNs + 1n };
+      return options.older === undefined
+        ? error
+        : olderRange(request, range, caller, options, access, missed);
     }
-  } catch (error) {
-    if (!(error instanceof DamagedRecord)) throw error;
-    access.tell(error.message);
-    return { status: 500, error: `the past of ${request.symbol} is damaged` };
+    // For an asset that is not configured, the answer uses the first name with rows in the past.
+    if (page.rows === 0 && page.nextNs === undefined && !request.isListed) continue;
+    // The service may have removed files since the beginning of this request.
+    const gone = await access.gone('from', range.fromNs);
+    if (gone !== undefined) return gone;
+    const pageRange = { fromNs: range.fromNs, toNs: page.toNs };
+    return {
+      contentType: ROW_FORMATS[format],
+      isText: format !== 'parquet',
+      headers: next,
+      open: (pay) =>
+        counted(access, caller, () => {
+          const blocks = past.blocks(name, pageRange, withInputs);
+          return rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail, page.prices));
+        }),
+    };
   }
   return unknownAsset(request);
 }
@@ -204,7 +200,7 @@ function unknownAsset(request: RangeRequest): RouteError {
  */
 async function olderRange(
   request: RangeRequest,
-  { fromNs, toNs }: PastRange,
+  { fromNs, toNs }: TimeRange,
   caller: string,
   { older, pastTurns, rangeRowsMax: rowsMax }: RangeRouteOptions,
   access: PastAccess,
@@ -229,7 +225,7 @@ async function olderRange(
   if (rows.length === 0 && !hasMore && !request.isListed) return unknownAsset(request);
   const blocks = each({ entries: () => rows });
   const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
-  const prices = rows.every(({ aggregate }) => fitsDecimal(aggregate.price)) ? 'decimal' : 'text';
+  const prices = rows.every(({ line }) => fitsDecimal(priceOf(line))) ? 'decimal' : 'text';
   return {
     contentType: ROW_FORMATS[format],
     isText: format !== 'parquet',
@@ -261,29 +257,11 @@ async function* counted(
   try {
     yield* parts();
   } catch (error) {
-    if (error instanceof DamagedRecord) access.tell(error.message);
+    if (error instanceof LostRange) access.lost('a range', error);
     throw error;
   } finally {
     access.count(caller, -1);
   }
-}
-
-/**
- * Returns the error for a range that begins with a part that this service cannot give: 410 if the part was never stored, 500 if the files
- * are damaged. The header of the error has the address of the rows after the part, unless the part reaches the end of the range.
- */
-function lostPart(
-  { symbol }: RangeRequest,
-  { isMissed }: RangePage,
-  { firstNs, lastNs }: DamagedRange,
-  headers: StreamedAnswer['headers'],
-): RouteError {
-  const lost = { damaged: { firstNs, lastNs }, headers };
-  if (isMissed) {
-    const error = `no node kept the signed prices of ${symbol} from ${firstNs} to ${lastNs}`;
-    return { status: 410, error, keptFromNs: headers?.length ? lastNs + 1n : undefined, ...lost };
-  }
-  return { status: 500, error: `the past of ${symbol} is damaged from ${firstNs} to ${lastNs}`, ...lost };
 }
 
 /** Returns the header for the next rows. */

@@ -1,6 +1,6 @@
-import type { PricedEntry } from '../../past/kept_entry.js';
+import type { EntryBlock } from '../../past/entry_sequence.js';
 import { LastOfEach } from '../../past/last_of_each.js';
-import type { PastBlock } from '../../past/past_blocks.js';
+import type { LineEntry } from '../../past/past_entry.js';
 import type { RowWriter } from '../../records/row_writer.js';
 import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
@@ -9,10 +9,10 @@ import type { PayRows } from '../rest/route_result.js';
 const PART_BYTES = 16 * 1024;
 /** The time for which a waiting answer holds its decoded block. Reading the block again takes less than a millisecond. */
 const HELD_MS = 200;
-/** Blocks of rows. Without `repeat`, the rows are in memory anyway. */
-export interface RowBlocks extends AsyncIterable<Pick<PastBlock, 'entries'>> {
-  /** Lets the iterator return the last block again. */
-  repeat?(): void;
+/** Blocks of rows. Without `continueAt`, the rows are in memory anyway. */
+export interface RowBlocks extends AsyncIterable<Pick<EntryBlock, 'entries'>> {
+  /** Lets the iterator continue at a time. */
+  continueAt?(fromNs: bigint): void;
 }
 
 export interface RowSource {
@@ -29,7 +29,7 @@ export interface RowSource {
  */
 export async function* rowParts(
   { blocks, everyNs, turn, pay }: RowSource,
-  writer: RowWriter<PricedEntry>,
+  writer: RowWriter<LineEntry>,
 ): AsyncIterable<Uint8Array> {
   const last = new LastOfEach(everyNs);
   const rows = new HeldRows(blocks);
@@ -71,15 +71,13 @@ function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
 
 /**
  * The rows of blocks. An answer may wait for its client or for its turn. If it waits longer than {@link HELD_MS}, it holds no decoded
- * block, and reads the block again when it continues.
+ * block, and reads from its last row on when it continues.
  */
 class HeldRows {
   readonly #blocks: RowBlocks;
-  readonly #source: AsyncIterator<Pick<PastBlock, 'entries'>>;
-  #rows: Iterator<PricedEntry, undefined> | undefined;
-  /** The number of rows that were read from the last block. */
-  #read = 0;
-  #isReleased = false;
+  readonly #source: AsyncIterator<Pick<EntryBlock, 'entries'>>;
+  #rows: Iterator<LineEntry, undefined> | undefined;
+  #lastNs = 0n;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(blocks: RowBlocks) {
@@ -87,17 +85,19 @@ class HeldRows {
     this.#source = blocks[Symbol.asyncIterator]();
   }
 
-  async next(): Promise<PricedEntry | undefined> {
+  async next(): Promise<LineEntry | undefined> {
     for (;;) {
-      this.#rows ??= await this.#nextBlock();
-      if (this.#rows === undefined) return undefined;
+      if (this.#rows === undefined) {
+        const { value: block } = await this.#source.next();
+        if (block === undefined) return undefined;
+        this.#rows = rowsOf(block);
+      }
       const { value: row } = this.#rows.next();
       if (row !== undefined) {
-        this.#read++;
+        this.#lastNs = row.timeNs;
         return row;
       }
       this.#rows = undefined;
-      this.#read = 0;
     }
   }
 
@@ -107,24 +107,15 @@ class HeldRows {
   }
 
   releaseLater(): void {
-    if (this.#blocks.repeat === undefined || this.#rows === undefined) return;
+    if (this.#blocks.continueAt === undefined || this.#rows === undefined) return;
     this.#timer = setTimeout(() => {
       this.#rows = undefined;
-      this.#isReleased = true;
+      this.#blocks.continueAt!(this.#lastNs + 1n);
     }, HELD_MS).unref();
-  }
-
-  async #nextBlock(): Promise<Iterator<PricedEntry, undefined> | undefined> {
-    if (this.#isReleased) this.#blocks.repeat!();
-    const { value: block } = await this.#source.next();
-    const rows = block && rowsOf(block);
-    if (this.#isReleased) for (let row = 0; row < this.#read; row++) rows?.next();
-    this.#isReleased = false;
-    return rows;
   }
 }
 
-function* rowsOf(block: Pick<PastBlock, 'entries'>): Iterator<PricedEntry, undefined> {
+function* rowsOf(block: Pick<EntryBlock, 'entries'>): Iterator<LineEntry, undefined> {
   for (const entry of block.entries()) if (entry.kind === 'priced') yield entry;
   return undefined;
 }

@@ -1,51 +1,54 @@
-import type { PricedEntry } from '../../past/kept_entry.js';
+import type { LineEntry } from '../../past/past_entry.js';
 import type { PriceType } from '../../records/parquet_rows.js';
 import type { RowDetail, RowValues } from '../../records/row_columns.js';
 import { openRowWriter, type RowFormat, type RowWriter } from '../../records/row_writer.js';
-import { writeAggregateLine, writeInputs } from '../../records/signed_line.js';
+import { readAggregateLine } from '../../wire/aggregate_line.js';
 
 /** The number of rows in a row group. Encoding a row group takes about 3 ms, and blocks the thread for this time. */
 const GROUP_ROWS = 128;
 
-/** @param prices the type of the prices in Parquet */
-export function rangeWriter(format: RowFormat, detail: RowDetail, prices: PriceType): RowWriter<PricedEntry> {
+/**
+ * @param prices the type of the prices in Parquet
+ * @returns a writer of rows whose lines have their inputs only for the detail `whole`
+ */
+export function rangeWriter(format: RowFormat, detail: RowDetail, prices: PriceType): RowWriter<LineEntry> {
   return openRowWriter(format, {
     detail,
     groupRows: GROUP_ROWS,
     prices,
-    jsonOf: (row) => rowJson(row, detail),
-    valuesOf: (row) => rowValues(row, detail),
+    jsonOf: ({ line }) => (detail === 'price' ? priceJson(line) : line),
+    valuesOf: ({ line }) => rowValues(line, detail),
   });
 }
 
-/** Writes a row as JSON. The first fields are the fields of `/v1/prices/latest`. */
-function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): string {
-  if (detail !== 'price') return writeAggregateLine(aggregate, shown, hasInputs && detail === 'whole');
-  const { symbol, timestampNs, signatureType, trigger, price, signedAtNs } = aggregate;
+/** Writes a line without its signature. The first fields are the fields of `/v1/prices/latest`. */
+function priceJson(line: string): string {
+  const { timestamp, symbol, signatureType, trigger, price, signedAt } = read(line);
   return (
-    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
-    `"trigger":"${trigger}","price":"${price}","signed_at":${signedAtNs}}`
+    `{"timestamp":${timestamp},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
+    `"trigger":"${trigger}","price":"${price}","signed_at":${signedAt}}`
   );
 }
 
 /** Returns the values of a row's columns. */
-function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): RowValues {
-  const { signedAtNs, timestampNs, price, symbol, signatureType, trigger } = aggregate;
-  if (detail === 'price') return [signedAtNs, timestampNs, price, symbol, signatureType, trigger];
-  const { publicKey, r, s, v, msgHash, merkleRoot, algorithm } = aggregate;
-  const { encodedAssetId, version, checksum } = shown;
-  const inputs = detail === 'whole' && hasInputs ? writeInputs(aggregate) : undefined;
-  // Joining arrays takes longer than a single literal. No column reads the value of `inputs` without the detail `whole`.
+function rowValues(line: string, detail: RowDetail): RowValues {
+  const of = read(line);
+  const [signedAtNs, timestampNs, price] = [BigInt(of.signedAt), BigInt(of.timestamp), BigInt(of.price)];
+  // Joining arrays takes longer than a single literal. No column reads the values of later details.
   // biome-ignore format: one line of values for each group of columns
-  return [
-    signedAtNs, timestampNs, price, symbol, signatureType, trigger,
-    publicKey, encodedAssetId, r, s, v === undefined ? undefined : vText(v), msgHash, merkleRoot,
-    algorithm, version, checksum,
-    inputs,
-  ];
+  return detail === 'price'
+    ? [signedAtNs, timestampNs, price, of.symbol, of.signatureType, of.trigger]
+    : [
+      signedAtNs, timestampNs, price, of.symbol, of.signatureType, of.trigger,
+      of.publicKey, of.encodedAssetId, of.r, of.s, of.v, of.msgHash, of.merkleRoot,
+      of.algorithm, of.version, of.checksum,
+      of.inputs,
+    ];
 }
 
-/** Returns the text of the recovery value. The same value has the same string, which columns compare fast. */
-function vText(v: number): string {
-  return v === 27 ? '0x1b' : v === 28 ? '0x1c' : `0x${v.toString(16)}`;
+/** @throws RangeError for another text, which no past contains */
+function read(line: string): NonNullable<ReturnType<typeof readAggregateLine>> {
+  const of = readAggregateLine(line);
+  if (of === undefined) throw new RangeError('a row of the past is not an aggregate');
+  return of;
 }

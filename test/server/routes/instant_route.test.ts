@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
+import { listSegments, logFolderOf } from '../../../src/log/segment.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
-import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
-import { PastReader } from '../../../src/past/past_reader.js';
+import { hourOf, hourPath, pastFolderOf } from '../../../src/past/hour_paths.js';
 import type { Holding } from '../../../src/records/holding.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
@@ -13,15 +13,10 @@ import { instantRoutes } from '../../../src/server/routes/instant_route.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
+import { LOSS_ENTRY } from '../../../src/store/log_entries.js';
 import { FakeClock } from '../../clock/fake_clock.js';
-import {
-  aggregatesOf,
-  HOUR_START_NS,
-  holdingOfAggregate,
-  openPast,
-  pastOptionsOf,
-  textOf,
-} from '../../past/sample_past.js';
+import { aggregatesOf, HOUR_START_NS, holdingOfAggregate, textOf } from '../../past/sample_past.js';
+import { readerOf, WrittenPast } from '../../past/written_past.js';
 import { sampleAsset } from '../../store/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
@@ -31,13 +26,14 @@ const BTC = sampleAsset(0, { symbol: 'BTCUSD' });
 const ETH = sampleAsset(1, { symbol: 'ETHUSD' });
 
 /** Opens a past and a route that reads it. The clock is 10 hours after the beginning of the past. */
-async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
+async function openRoute(t: Test) {
   const folder = t.testdir();
   const clock = new FakeClock(HOUR_START_NS + 10n * HOUR_NS);
-  const writer = await openPast(folder, { clock, proofsNs });
+  const writer = await WrittenPast.open(folder, { clock });
   const newest = new Map<string, Holding>();
   const damage: string[] = [];
-  const reader = new PastReader(folder);
+  const waiting: SignedAggregate[] = [];
+  const reader = readerOf(folder, { onDamage: (reason) => damage.push(reason) });
   const options = {
     findAsset: (symbol: string) => [BTC, ETH].find((asset) => asset.symbol === symbol),
     past: reader,
@@ -64,12 +60,12 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
     },
     add(aggregate: SignedAggregate): void {
       const holding = holdingOfAggregate(aggregate);
-      writer.append(aggregate, holding);
+      waiting.push(aggregate);
       newest.set(aggregate.symbol, holding);
     },
     async commit(): Promise<void> {
-      await writer.write();
-      writer.committed();
+      for (const one of waiting.splice(0)) writer.append(one, holdingOfAggregate(one));
+      await writer.log.durable();
     },
     async ask(
       assets: string,
@@ -182,43 +178,57 @@ test('an aggregate that is signed and not on disk is waited for', async (t) => {
   await close();
 });
 
-test('signed_prices is absent without inputs, and damage is named and costs no other asset', async (t) => {
-  const { folder, add, commit, ask, damage, close } = await openRoute(t, 0n);
+test('damage of one asset is named with both borders, and costs no other asset', async (t) => {
+  const { folder, add, commit, ask, damage, clock, close } = await openRoute(t);
   const btc = [
-    // The next hour begins with a copy of the last of these aggregates.
     ...aggregatesOf('BTCUSD', HOUR_START_NS, 2),
     ...aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 2),
   ];
   for (const aggregate of btc) add(aggregate);
-  const [eth, ...ethLater] = [
+  const eth = [
     ...aggregatesOf('ETHUSD', HOUR_START_NS, 1),
-    ...aggregatesOf('ETHUSD', HOUR_START_NS + 2n * HOUR_NS, 2),
+    ...aggregatesOf('ETHUSD', HOUR_START_NS + HOUR_NS, 1),
   ];
-  for (const aggregate of [eth!, ...ethLater]) add(aggregate);
+  for (const aggregate of eth) add(aggregate);
   await commit();
-  const whole = textOf(btc[0]!);
-  const bare = `${whole.slice(0, whole.indexOf(',"signed_prices"'))}}`;
-  await eventually(() => listLogs(folder).length === 1);
-  t.same(await ask('BTCUSD', btc[0]!.signedAtNs), { data: `{"BTCUSD":${bare}}` });
-  const path = tierPath(folder, listHours(folder).signatures[0]!, 'signatures');
+  clock.timeNs += HOUR_NS;
+  add([...aggregatesOf('BTCUSD', HOUR_START_NS + 2n * HOUR_NS, 1)][0]!);
+  await commit();
+  await eventually(() => listSegments(logFolderOf(folder)).length === 1);
+  const path = hourPath(pastFolderOf(folder), hourOf(HOUR_START_NS), 'jsonl');
   const bytes = readFileSync(path);
-  const at = bytes.indexOf(btc[0]!.r);
-  bytes[at]! ^= 1;
+  // The members of BTCUSD are the first.
+  bytes[400]! ^= 1;
   writeFileSync(path, bytes);
-  const answer = await ask('BTCUSD', btc[0]!.signedAtNs);
-  t.match(answer, { status: 500, error: /damaged at timestamp: BTCUSD$/ });
-  t.match(await ask('ETHUSD', eth!.signedAtNs), { data: /"ETHUSD"/ });
-  t.match(await ask('BTCUSD', btc[0]!.signedAtNs), { status: 500 });
-  t.equal(damage.length, 1, 'told once');
-  t.match(damage[0], /BTCUSD evm.*checksum/);
+  const lost = { firstNs: btc[0]!.signedAtNs, lastNs: btc[2]!.signedAtNs - 1n };
+  const error = `the signed prices of BTCUSD are not known from ${lost.firstNs} to ${lost.lastNs}`;
+  t.same(await ask('BTCUSD', btc[0]!.signedAtNs), { status: 410, error, damaged: lost });
+  t.match(await ask('ETHUSD', eth[0]!.signedAtNs), { data: /"ETHUSD"/ });
+  t.match(damage[0], /^the lines at byte \d+ of .*T01.jsonl are damaged/);
+  t.same(
+    await ask('BTCUSD', btc[1]!.signedAtNs),
+    dataOf(btc[1]!),
+    'the next hour has a copy of the last one',
+  );
+  await close();
+});
 
-  // Without its header, a group cannot be found. Its content is then unknown, which differs from empty.
-  bytes[0]! ^= 1;
-  writeFileSync(path, bytes);
-  const fresh = new PastReader(folder);
-  await t.rejects(fresh.inForce(BTC, btc[0]!.signedAtNs), { name: 'DamagedRecord', message: /damaged/ });
-  const inForce = await fresh.inForce(BTC, btc[1]!.signedAtNs);
-  t.equal(inForce?.timeNs, btc[1]!.signedAtNs, 'the next hour has a copy of the last one');
-  await fresh.close();
+test('an instant after a loss is not known until the next aggregate of the asset', async (t) => {
+  const { add, commit, ask, writer, close } = await openRoute(t);
+  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 4)];
+  add(all[0]!);
+  await commit();
+  writer.log.append(LOSS_ENTRY);
+  const [eth] = [
+    ...aggregatesOf('ETHUSD', all[2]!.signedAtNs - 9n - 2_500_000_000n, 1, { stepNs: 2_480_000_000n }),
+  ];
+  add(eth!);
+  for (const one of all.slice(2)) add(one);
+  await commit();
+  t.same(await ask('BTCUSD', all[0]!.signedAtNs), dataOf(all[0]!));
+  const damaged = { firstNs: all[0]!.signedAtNs + 1n, lastNs: all[2]!.signedAtNs - 1n };
+  for (const atNs of [damaged.firstNs, all[1]!.signedAtNs, damaged.lastNs])
+    t.match(await ask('BTCUSD', atNs), { status: 410, damaged });
+  t.same(await ask('BTCUSD', all[2]!.signedAtNs), dataOf(all[2]!));
   await close();
 });

@@ -2,8 +2,6 @@ import { type Test, test } from 'tap';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { RangeQuestion } from '../../../src/past/past_question.js';
-import { PastReader } from '../../../src/past/past_reader.js';
-import { PastWriter } from '../../../src/past/past_writer.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { Route } from '../../../src/server/rest/route.js';
@@ -13,16 +11,11 @@ import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { rangeRoutes } from '../../../src/server/routes/range_route.js';
 import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
+import { LOSS_ENTRY } from '../../../src/store/log_entries.js';
 import { FakeClock } from '../../clock/fake_clock.js';
-import {
-  aggregatesOf,
-  HOUR_START_NS,
-  holdingOfAggregate,
-  openPast,
-  pastOptionsOf,
-  textOf,
-} from '../../past/sample_past.js';
+import { aggregatesOf, HOUR_START_NS, holdingOfAggregate, textOf } from '../../past/sample_past.js';
 import { entryOf } from '../../past/signed_past.js';
+import { readerOf, WrittenPast } from '../../past/written_past.js';
 import { sampleAsset } from '../../store/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
@@ -36,8 +29,7 @@ const NOBODY = { isBusy: false, keptFromNs: undefined };
 
 /** Returns an entry as {@link textOf} shows its aggregate. */
 function shownEntry(aggregate: SignedAggregate) {
-  const entry = entryOf(aggregate);
-  return { ...entry, shown: { ...entry.shown, encodedAssetId: `encoded ${aggregate.symbol}` } };
+  return { ...entryOf(aggregate), line: textOf(aggregate) };
 }
 
 /** Answers from a past that has all aggregates. @param rowsMax the largest number of rows of an answer */
@@ -70,25 +62,18 @@ function wholePast(rowsMax = 1_000): OlderPrices & { readonly asked: RangeQuesti
 async function openRoutes(t: Test, older: OlderPrices, hole?: readonly [number, number]) {
   const folder = t.testdir();
   const clock = new FakeClock(END_NS);
-  let writer = await openPast(folder, { clock });
+  const writer = await WrittenPast.open(folder, { clock });
   const write = async (all: readonly SignedAggregate[]) => {
     for (const aggregate of all) writer.append(aggregate, holdingOfAggregate(aggregate));
-    await writer.write();
-    await writer.committed();
+    await writer.log.durable();
   };
   if (hole === undefined) await write(ALL.slice(OWN));
   else {
     await write(ALL.slice(0, hole[0]));
-    await writer.close();
-    // The next process knows from the store what was in force, and learns from the log that records are missing.
-    writer = new PastWriter(pastOptionsOf(folder, { clock }));
-    writer.open([{ asset: BTC, holding: holdingOfAggregate(ALL[hole[0] - 1]!) }]);
-    writer.missed();
-    writer.missed();
-    await write([]);
+    writer.log.append(LOSS_ENTRY);
     await write(ALL.slice(hole[1]));
   }
-  const past = new PastReader(folder);
+  const past = readerOf(folder);
   const options = {
     findAsset: (symbol: string) => (symbol === 'BTCUSD' ? BTC : undefined),
     past,
@@ -196,7 +181,11 @@ test('a part that a node missed in the middle of its past is answered by another
     const nobody = { at: async () => answer, range: async () => answer };
     const alone = await openRoutes(t, nobody, [first, end]);
     const query = { asset: 'BTCUSD', from: TIMES[first]!, to: END_NS };
-    t.match(await alone.at('BTCUSD', TIMES[first]!), { status: 410, error: /no node kept .*BTCUSD$/ });
+    t.match(await alone.at('BTCUSD', TIMES[first]!), {
+      status: 410,
+      error: /BTCUSD are not known/,
+      damaged: { lastNs: TIMES[end]! - 1n },
+    });
     const lost = { damaged: { lastNs: TIMES[end]! - 1n }, keptFromNs: TIMES[end]! };
     t.match(await alone.range(query), { status: 410, ...lost });
     answer = { isBusy: true, keptFromNs: undefined };

@@ -2,26 +2,23 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { Price } from '../../../src/model/price.js';
-import type { PricedEntry } from '../../../src/past/kept_entry.js';
+import { withoutInputs } from '../../../src/past/kept_line.js';
+import type { LineEntry } from '../../../src/past/past_entry.js';
 import { rangeWriter } from '../../../src/server/routes/range_writer.js';
-import { aggregatesOf, HOUR_START_NS, pastOptionsOf } from '../../past/sample_past.js';
+import { aggregatesOf, HOUR_START_NS, textOf } from '../../past/sample_past.js';
 import { NEEDS_PYTHON, readWithPython } from '../../python_rows.js';
 
 const ROWS = 1_200;
 
 test('Parquet and CSV files are read by pyarrow and duckdb with exact digits', NEEDS_PYTHON, async (t) => {
   const prices = [1n, -1n, 0n, 97_123_450_000_000_000_000_001n, 10n ** 38n - 1n, -(10n ** 38n) + 1n];
-  const { shown } = pastOptionsOf('');
-  const entries = [...aggregatesOf('BTCUSD', HOUR_START_NS, ROWS)].map((one, i): PricedEntry => {
-    const aggregate = { ...one, price: (prices[i] ?? one.price) as Price };
-    return {
-      kind: 'priced',
-      timeNs: aggregate.signedAtNs,
-      isCarried: false,
-      aggregate,
-      hasInputs: i % 2 === 0,
-      shown: shown(aggregate.symbol, aggregate.algorithm),
-    };
+  const aggregates = [...aggregatesOf('BTCUSD', HOUR_START_NS, ROWS)].map((one, i) => ({
+    ...one,
+    price: (prices[i] ?? one.price) as Price,
+  }));
+  const entries = aggregates.map((aggregate, i): LineEntry => {
+    const line = i % 2 === 0 ? textOf(aggregate) : withoutInputs(textOf(aggregate));
+    return { kind: 'priced', timeNs: aggregate.signedAtNs, isCarried: false, line };
   });
   const dir = t.testdir();
   const paths = (['parquet', 'csv'] as const).map((format) => {
@@ -50,9 +47,9 @@ test('Parquet and CSV files are read by pyarrow and duckdb with exact digits', N
       ['duckdb', 'BIGINT', 'BIGINT', 'DECIMAL(38,18)', 'VARCHAR'],
     ],
   );
-  const expected = entries.map(({ aggregate: { signedAtNs, timestampNs, price }, hasInputs }) => [
+  const expected = aggregates.map(({ signedAtNs, timestampNs, price }, i) => [
     ...[signedAtNs, timestampNs, price].map(String),
-    hasInputs,
+    i % 2 === 0,
   ]);
   for (const { library, path, rows } of files)
     t.same(

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { KeptEntry } from '../../../src/past/kept_entry.js';
+import type { PastEntry } from '../../../src/past/past_entry.js';
 import type { PastReader } from '../../../src/past/past_reader.js';
 import { rangePage } from '../../../src/server/routes/range_page.js';
 import { evmName } from '../../past/sample_past.js';
@@ -11,9 +11,9 @@ const BLOCK_ROWS = 10;
 function slowPast(blockMs: number) {
   let nowMs = 0;
   const entriesOf = (times: readonly bigint[]) =>
-    times.map((timeNs) => ({ kind: 'priced', timeNs }) as KeptEntry);
+    times.map((timeNs) => ({ kind: 'priced', timeNs }) as PastEntry);
   const past = {
-    isMissed: async () => false,
+    gapAt: async () => undefined,
     blocks(_name: unknown, { fromNs }: { fromNs: bigint }) {
       let next = Number(fromNs);
       return {
@@ -28,7 +28,7 @@ function slowPast(blockMs: number) {
   };
   const pageAt = (fromNs: bigint, everyNs?: bigint) =>
     rangePage(
-      past as unknown as Pick<PastReader, 'blocks' | 'isMissed'>,
+      past as unknown as Pick<PastReader, 'blocks' | 'gapAt'>,
       {
         name: evmName('BTCUSD'),
         range: { fromNs, toNs: 100n },

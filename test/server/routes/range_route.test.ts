@@ -1,14 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
+import { listSegments, logFolderOf } from '../../../src/log/segment.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import { PRICE_MIN } from '../../../src/model/price.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { TIERS } from '../../../src/past/chunk_group.js';
-import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
-import { PastReader } from '../../../src/past/past_reader.js';
-import type { PastOptions } from '../../../src/past/past_writer.js';
+import { FILE_KINDS, hourOf, hourPath, pastFolderOf } from '../../../src/past/hour_paths.js';
 import type { Holding } from '../../../src/records/holding.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
@@ -22,9 +20,9 @@ import {
   HOUR_START_NS,
   holdingOfAggregate,
   inputOf,
-  openPast,
   textOf,
 } from '../../past/sample_past.js';
+import { readerOf, type WrittenOptions, WrittenPast } from '../../past/written_past.js';
 import { sampleAsset } from '../../store/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
@@ -42,13 +40,13 @@ interface ReadAnswer {
 }
 
 /** Opens a past and a route that reads it. The clock is 10 hours after the beginning of the past. */
-async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax = 1_000) {
+async function openRoute(t: Test, over: WrittenOptions = {}, rangeRowsMax = 1_000) {
   const folder = t.testdir();
   const clock = new FakeClock(HOUR_START_NS + 10n * HOUR_NS);
-  const writer = await openPast(folder, { clock, ...over });
+  const writer = await WrittenPast.open(folder, { clock, ...over });
   const newest = new Map<string, Holding>();
   const damage: string[] = [];
-  const reader = new PastReader(folder);
+  const reader = readerOf(folder);
   let paid = 0;
   const options = {
     findAsset: (symbol: string) => [BTC, DYDX].find((asset) => asset.symbol === symbol),
@@ -89,8 +87,7 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
       }
     },
     async commit(): Promise<void> {
-      await writer.write();
-      writer.committed();
+      await writer.log.durable();
     },
     async ask(query: Record<string, string | bigint>, only?: string[]): Promise<ReadAnswer | RouteError> {
       const answer = await answerOf(query, only);
@@ -183,7 +180,7 @@ test('a Parquet answer whose range has a price with more than 38 digits has the 
 });
 
 test('an answer has range_rows rows, and the header has the address of the next ones', async (t) => {
-  const { add, commit, ask, close } = await openRoute(t, { chunkBytesMax: 20_000 }, 50);
+  const { add, commit, ask, close } = await openRoute(t, { segmentBytesMax: 20_000 }, 50);
   const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 170, { stepNs: 60n * SECOND_NS })];
   for (let i = 0; i < all.length; i += 17) {
     add(all.slice(i, i + 17));
@@ -254,8 +251,8 @@ test('bad parameters are named', async (t) => {
   await close();
 });
 
-test('ends of prices have no row, and what a failed disk has cost is named', async (t) => {
-  const { add, commit, ask, writer, close } = await openRoute(t, { waitingMax: 8 });
+test('ends of prices have no row, and the gap of an asset is named', async (t) => {
+  const { add, commit, ask, writer, close } = await openRoute(t);
   const at = (seconds: number) => (HOUR_START_NS + BigInt(seconds) * SECOND_NS) as TimeNs;
   const one = (seconds: number) => aggregateOf('BTCUSD', at(seconds), [inputOf('BTCUSD', 0, at(seconds))]);
   const rows = [1, 2, 5].map(one);
@@ -266,13 +263,11 @@ test('ends of prices have no row, and what a failed disk has cost is named', asy
   const query = { asset: 'BTCUSD', from: at(1), to: at(100) };
   t.match(await ask(query), { rows: rows.map(textOf) });
 
-  // Nine more fit, and the last of these are lost.
-  add(Array.from({ length: 11 }, (_, i) => one(10 + i)));
-  await commit();
+  writer.append(BTC, { state: 'gap', timeNs: at(18), minute: undefined });
   add([one(40)]);
   await commit();
   const read = await ask(query);
-  t.match(read, { status: 200, rows: { length: 11 } }, 'all before');
+  t.match(read, { status: 200, rows: { length: 3 } }, 'all before');
   if ('error' in read) throw new Error(read.error);
   const lost = await ask(Object.fromEntries(read.next!));
   t.match(lost, { status: 410, keptFromNs: at(40), damaged: { firstNs: at(18), lastNs: at(40) - 1n } });
@@ -283,52 +278,35 @@ test('ends of prices have no row, and what a failed disk has cost is named', asy
   await close();
 });
 
-for (const tier of TIERS)
-  test(`an answer ends before damage of the ${tier}, and the next one names it and what follows`, async (t) => {
-    const { folder, add, commit, ask, damage, close } = await openRoute(t);
+for (const kind of FILE_KINDS)
+  test(`an answer ends before damage of the ${kind}, and the next one names it and what follows`, async (t) => {
+    const { folder, add, commit, ask, damage, clock, close } = await openRoute(t);
     const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 600)];
     add(all);
     await commit();
+    clock.timeNs += HOUR_NS;
     add(aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 1));
     await commit();
-    await eventually(() => listLogs(folder).length === 1);
-    const path = tierPath(folder, listHours(folder).signatures[0]!, tier);
+    await eventually(() => listSegments(logFolderOf(folder)).length === 1);
+    const path = hourPath(pastFolderOf(folder), hourOf(HOUR_START_NS), kind);
     const bytes = readFileSync(path);
-    const { r, inputs } = all[300]!;
-    const at = bytes.indexOf(tier === 'signatures' ? r : Buffer.from(inputs[0]!.wire.r.slice(2), 'hex'));
-    bytes[at]! ^= 1;
+    bytes[bytes.length >> 1]! ^= 1;
     writeFileSync(path, bytes);
-    const read = await ask({ asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS });
+    const query = { asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS };
+    const read = await ask(query);
     t.match(read, { status: 200, rows: all.slice(0, 256).map(textOf) });
     if ('error' in read) throw new Error(read.error);
     const lost = await ask(Object.fromEntries(read.next!));
-    t.match(lost, {
-      status: 500,
-      error: /^the past of BTCUSD is damaged from \d+ to \d+$/,
-      damaged: { firstNs: all[256]!.signedAtNs, lastNs: all[511]!.signedAtNs },
-    });
+    const damaged = { firstNs: all[256]!.signedAtNs, lastNs: all[511]!.signedAtNs };
+    const error = `the signed prices of BTCUSD are not known from ${damaged.firstNs} to ${damaged.lastNs}`;
+    t.match(lost, { status: 410, error, damaged });
     const rest = await ask(Object.fromEntries(nextOf('headers' in lost ? lost.headers : undefined)!));
     t.match(rest, { rows: all.slice(512).map(textOf), next: undefined });
-    t.equal(damage.length, 1);
+    t.match(damage, [path]);
+    const signatures = await ask({ ...query, detail: 'signature' });
+    t.match(signatures, { status: 200, rows: { length: kind === 'inputs' ? 600 : 256 } });
     await close();
   });
-
-test('a lost group of inputs is damage of whole rows, not inputs that are no longer kept', async (t) => {
-  const { folder, add, commit, ask, damage, close } = await openRoute(t);
-  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 3)];
-  add(all);
-  await commit();
-  add(aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 1));
-  await commit();
-  await eventually(() => listLogs(folder).length === 1);
-  const path = tierPath(folder, listHours(folder).inputs[0]!, 'inputs');
-  writeFileSync(path, readFileSync(path).subarray(0, 40));
-  const asked = { asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS };
-  t.match(await ask(asked), { status: 500, damaged: { firstNs: all[0]!.signedAtNs } });
-  t.match(damage, [path]);
-  t.match(await ask({ ...asked, detail: 'signature' }), { status: 200, rows: { length: 3 } });
-  await close();
-});
 
 test('a range is empty, not less, while its aggregates are not on disk', async (t) => {
   const { add, commit, ask, clock, close } = await openRoute(t);

@@ -1,51 +1,46 @@
 import { mock } from 'node:test';
 import { test } from 'tap';
-import type { KeptEntry, PricedEntry } from '../../../src/past/kept_entry.js';
+import type { LineEntry, PastEntry } from '../../../src/past/past_entry.js';
 import { type RowBlocks, rowParts } from '../../../src/server/routes/range_rows.js';
 import { rangeWriter } from '../../../src/server/routes/range_writer.js';
-import { aggregatesOf, HOUR_START_NS } from '../../past/sample_past.js';
+import { aggregatesOf, HOUR_START_NS, textOf } from '../../past/sample_past.js';
 
 const BLOCK_ROWS = 60;
 const LONG_MS = 60_000;
-const SHOWN = { serviceName: 'tickseal', encodedAssetId: '0x1', version: 'v1', checksum: '0x2' };
 
-const ROWS = Array.from(aggregatesOf('BTCUSD', HOUR_START_NS, 3 * BLOCK_ROWS), (aggregate): PricedEntry => {
+const ROWS = Array.from(aggregatesOf('BTCUSD', HOUR_START_NS, 3 * BLOCK_ROWS), (aggregate): LineEntry => {
   const { signedAtNs: timeNs } = aggregate;
-  return {
-    kind: 'priced',
-    timeNs,
-    isCarried: false,
-    shown: SHOWN,
-    hasInputs: true,
-    aggregate,
-  };
+  return { kind: 'priced', timeNs, isCarried: false, line: textOf(aggregate) };
 });
 
-/** Three blocks, and the number of times that a block was repeated. */
+/** Three blocks, and the number of times that the blocks began again in the middle. */
 function threeBlocks() {
-  let block = 0;
+  let next = 0;
   const state = { repeated: 0 };
-  function* entries(start: number): Iterable<KeptEntry> {
+  function* entries(start: number, end: number): Iterable<PastEntry> {
     yield { kind: 'ended', timeNs: ROWS[start]!.timeNs, isCarried: false };
-    yield* ROWS.slice(start, start + BLOCK_ROWS);
+    yield* ROWS.slice(start, end);
   }
   const blocks: RowBlocks = {
     [Symbol.asyncIterator]: () => ({
       async next() {
-        const start = BLOCK_ROWS * block++;
+        const start = next;
         if (start >= ROWS.length) return { done: true, value: undefined };
-        return { done: false, value: { entries: () => entries(start) } };
+        next = BLOCK_ROWS * (Math.floor(start / BLOCK_ROWS) + 1);
+        const end = next;
+        return { done: false, value: { entries: () => entries(start, end) } };
       },
     }),
-    repeat() {
-      block--;
+    continueAt(fromNs) {
+      next = ROWS.findIndex(({ timeNs }) => timeNs >= fromNs);
+      if (next < 0) next = ROWS.length;
       state.repeated++;
     },
   };
   return { blocks, state };
 }
 
-test('an answer whose client pauses reads its block again, and repeats no row', async (t) => {
+test('an answer whose client pauses reads on from its last row, and repeats no row', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const read = async (pauseMs: number) => {

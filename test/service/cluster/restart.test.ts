@@ -21,7 +21,6 @@ import { derive, storeOptions } from '../../../src/service/settings.js';
 import { openStore } from '../../../src/store/store.js';
 import { StreamingIds } from '../../../src/store/streaming_ids.js';
 import { FakeClock } from '../../clock/fake_clock.js';
-import { noPast } from '../../past/sample_past.js';
 import { sampleHolding } from '../../records/sample_line.js';
 import { sampleAggregate, samplePublisher } from '../../store/sample.js';
 import { testConfig } from '../harness.js';
@@ -147,7 +146,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     },
     parts: {
       store,
-      past: noPast(),
+      past: { notice() {} },
       source,
       clock,
       pool,
