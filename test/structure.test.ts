@@ -170,6 +170,8 @@ const ROOMS: Rooms = {
     'clock',
     'config',
     'calendar/calendars',
+    'past/hour_paths',
+    'past/past_check',
     'records/candle',
     'records/parquet_rows',
     'records/row_columns',

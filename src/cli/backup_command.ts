@@ -19,12 +19,12 @@ export function registerBackup(
       try {
         const { backUp } = await import('../store/folder_copy.js');
         const { copyBothLogs } = await import('../ledger/log_copy.js');
-        const { parts, bytes } = await backUp(
-          from,
-          dir,
-          (...step) => progress.update(...step),
-          (source, unfinished) => copyBothLogs(source, unfinished, Date.now()),
-        );
+        const { checkPastOf } = await import('./past_of_folder.js');
+        const { parts, bytes } = await backUp(from, dir, {
+          onProgress: (...step) => progress.update(...step),
+          copyMore: (source, unfinished) => copyBothLogs(source, unfinished, Date.now()),
+          checkMore: checkPastOf,
+        });
         progress.clear();
         const files = parts.reduce((sum, part) => sum + part.files, 0).toLocaleString('en');
         const names = parts.map(({ name }) => name).join(', ');

@@ -48,7 +48,8 @@ export function readForStart(file: string): Configured {
 /** Returns the errors of a damaged data folder. A start of the service checks the records only when it opens the folder. */
 export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
   const { findFolderDamage } = await import('../store/contents.js');
-  const message = await findFolderDamage(storage.dir);
+  const { checkPastOf } = await import('./past_of_folder.js');
+  const message = await findFolderDamage(storage.dir, checkPastOf);
   const loaded = loadConfig(file);
   if (message === undefined || !loaded.ok) return [];
   return loaded.describe([{ path: ['storage', 'dir'], message }]);

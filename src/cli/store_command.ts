@@ -27,7 +27,8 @@ export function registerStore(
       const progress = new Progress(stderr);
       try {
         const { readContents } = await import('../store/contents.js');
-        const contents = await readContents(folder, (...step) => progress.update(...step));
+        const { checkPastOf } = await import('./past_of_folder.js');
+        const contents = await readContents(folder, (...step) => progress.update(...step), checkPastOf);
         progress.clear();
         if (newLog) await (await import('../store/forget_log.js')).forgetLog(folder, systemClock());
         const out = new LineWriter(stdout, () => {});

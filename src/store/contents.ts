@@ -62,16 +62,24 @@ export interface AssetContents {
 }
 
 /** A step of work on a whole folder. `done` has the same unit as `total`. */
-export type OnProgress = (step: 'checking candles' | 'copying', done: number, total?: number) => void;
+export type OnProgress = (step: string, done: number, total?: number) => void;
+
+/** Checks a part of a data folder. Resolves with its damage, each in one sentence. */
+export type PartCheck = (dir: string, onProgress: OnProgress) => Promise<readonly string[]>;
 
 /** The largest number of reads while a running service moves segments of the log into their files. */
 const READS_MAX = 5;
 
 /**
  * Reads a whole data folder and checks it, even while a service uses the folder.
+ * @param checkMore checks the parts of the folder that this room does not know
  * @throws Error with a message of one sentence when there is no data, or when the state is damaged
  */
-export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
+export async function readContents(
+  dir: string,
+  onProgress: OnProgress = () => {},
+  checkMore: PartCheck = async () => [],
+): Promise<FolderContents> {
   requireData(dir);
   const isInUse = await isFolderInUse(dir);
   const opened = await readUnchanged(dir);
@@ -113,15 +121,15 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
       ),
     ).position,
     assets: assets.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
-    damage: [...damage, ...lost],
+    damage: [...damage, ...lost, ...(await checkMore(dir, onProgress))],
   };
 }
 
 /** Returns the damage of a data folder in one sentence; `undefined` for a folder without damage or without data. */
-export async function findFolderDamage(dir: string): Promise<string | undefined> {
+export async function findFolderDamage(dir: string, checkMore?: PartCheck): Promise<string | undefined> {
   try {
     if (!hasFormat(dir)) return undefined;
-    const { damage } = await readContents(dir);
+    const { damage } = await readContents(dir, undefined, checkMore);
     const more = damage.length > 1 ? `; and ${damage.length - 1} more` : '';
     return damage.length === 0 ? undefined : `${damage[0]}${more}`;
   } catch (error) {

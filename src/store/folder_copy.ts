@@ -2,7 +2,14 @@ import { type BigIntStats, existsSync, mkdirSync, readdirSync, renameSync, rmSyn
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeAll } from '../log/written_file.js';
-import { type FolderContents, type OnProgress, readContents, requireData, snapshotMark } from './contents.js';
+import {
+  type FolderContents,
+  type OnProgress,
+  type PartCheck,
+  readContents,
+  requireData,
+  snapshotMark,
+} from './contents.js';
 import { FORMAT_FILE, flush, makeFolder, systemReason } from './data_folder.js';
 import { SNAPSHOT_FILE } from './state_snapshot.js';
 import { IDS_FILE } from './streaming_ids.js';
@@ -19,19 +26,25 @@ const ZEROS = Buffer.alloc(CHUNK_BYTES);
 /** The largest number of passes. A pass copies what has changed since the last one. */
 const PASSES_MAX = 20;
 
+export interface BackUpOptions {
+  readonly onProgress?: OnProgress;
+  /** Copies more parts of the data folder into the unfinished copy. */
+  readonly copyMore?: (source: string, unfinished: string) => Promise<unknown>;
+  /** Checks more parts of the copy. */
+  readonly checkMore?: PartCheck;
+}
+
 /**
  * Copies a data folder, even while a service writes to it, and checks the copy. The copy has everything that was durable when the copy
  * began.
  * @param target the folder for the copy; a missing folder is made
- * @param copyMore copies more parts of the data folder into the unfinished copy
  * @returns the contents of the copy
  * @throws Error with a message of one sentence; the target then has no copy
  */
 export async function backUp(
   source: string,
   target: string,
-  onProgress: OnProgress = () => {},
-  copyMore: (source: string, unfinished: string) => Promise<unknown> = async () => {},
+  { onProgress = () => {}, copyMore = async () => {}, checkMore }: BackUpOptions = {},
 ): Promise<FolderContents> {
   const unfinished = join(target, UNFINISHED);
   requireData(source);
@@ -40,7 +53,7 @@ export async function backUp(
     rmSync(unfinished, { recursive: true, force: true });
     makeFolder(unfinished);
     await copyMore(source, unfinished);
-    const contents = await copyUnchanged(source, unfinished, onProgress);
+    const contents = await copyUnchanged(source, unfinished, onProgress, checkMore);
     // The format comes last, because it makes the target a data folder.
     const names = readdirSync(unfinished).sort(
       (a, b) => Number(a === FORMAT_FILE) - Number(b === FORMAT_FILE),
@@ -68,13 +81,14 @@ async function copyUnchanged(
   source: string,
   target: string,
   onProgress: OnProgress,
+  checkMore: PartCheck | undefined,
 ): Promise<FolderContents> {
   const copied = new Map<string, string>();
   for (let pass = 1; ; pass++) {
     const before = snapshotMark(source);
     await copyChanged(source, target, copied, onProgress);
     if (snapshotMark(source) !== before && pass < PASSES_MAX) continue;
-    const contents = await readContents(target, onProgress);
+    const contents = await readContents(target, onProgress, checkMore);
     const [damage] = contents.damage;
     if (damage === undefined) return contents;
     // A row of a candle that the service was writing may be torn; the next pass copies it again.
