@@ -209,9 +209,17 @@ test('a missing, short or unlisted file is said and is no retention', async (t) 
   ]);
   t.match(inputs.at(-1), /2026-11-23T20.jsonl is not in the list of hours/);
   const reader = readerOf(dir);
-  const missing = { name: 'LostRange', damage: /T02.jsonl is missing/, firstNs: at(3_610), lastNs: at(7_210) - 1n };
+  const missing = {
+    name: 'LostRange',
+    damage: /T02.jsonl is missing/,
+    firstNs: at(3_610),
+    lastNs: at(7_210) - 1n,
+  };
   await t.rejects(linesOf(dir, BTC, { fromNs: at(3_600) }), { ...missing, lastNs: at(3_610) });
-  await t.rejects(reader.inForce(evmName('ETHUSD'), at(4_000)), { name: 'LostRange', damage: missing.damage });
+  await t.rejects(reader.inForce(evmName('ETHUSD'), at(4_000)), {
+    name: 'LostRange',
+    damage: missing.damage,
+  });
   t.equal(
     textOfEntry((await reader.inForce(BTC, at(5_000)))!),
     textOf(one('BTCUSD', 3_610)),
