@@ -193,6 +193,10 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealKeyNotAnnounced: ({ state }) => {
     state.announced = { ...state.announced!, unannouncedKeys: 1 };
   },
+  TicksealNextKeyNotAnnounced: ({ state }) => {
+    const fromSeconds = state.certificateEndSeconds! - 77 * 86_400;
+    state.announced = { ...state.announced!, nextUnannounced: { address: '0xaa', fromSeconds } };
+  },
   TicksealAnnouncementEnds: ({ state }) => {
     state.announced = {
       unannouncedKeys: 0,
