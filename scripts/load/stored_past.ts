@@ -100,6 +100,7 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
 /** Waits until the segments of the last process are in the files of their hours. They are moved when this process has a segment. */
 async function moveLog(store: Store, dir: string): Promise<void> {
   await store.marks.countStart();
+  await store.durable();
   while (listSegments(logFolderOf(dir)).length > 1) await pause(20);
   await store.close();
 }

@@ -1,5 +1,5 @@
 import type { Lost } from './entry_order.js';
-import type { ListedHour } from './hour_list.js';
+import type { HourList, ListedHour } from './hour_list.js';
 import type { LineBlock, LinePlace, OpenedHour } from './hour_reader.js';
 import { LostRange, PastChanged, RangeRemoved } from './lost_range.js';
 import type { PastEntry } from './past_entry.js';
@@ -33,6 +33,7 @@ export interface EntrySource extends AsyncIterable<EntryBlock> {
 
 /** The parts of the past that a range reads. */
 export interface RangeParts {
+  list(): HourList;
   state(): Promise<PastMoment>;
   open(listed: ListedHour): Promise<OpenedHour>;
 }
@@ -83,11 +84,10 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
   #nextUpTo(charsMax: number): Promise<readonly EntryBlock[]> {
     return again(async () => {
       if (this.#fromNs >= this.#wanted.range.toNs) return [];
-      const state = await this.#state();
-      this.#expectKept(state);
-      const { list, segments } = state;
+      const list = await this.#known(async () => this.#parts.list());
+      this.#expectKept(list);
       const read = new BlockRead(this.#wanted, this.#fromNs, charsMax);
-      for (const { losses } of [...list.hours, ...segments]) read.lose(losses);
+      for (const { losses } of list.hours) read.lose(losses);
       for (const listed of list.hours) {
         if (read.isOver) break;
         if (!read.mayHave(listed)) continue;
@@ -98,20 +98,27 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
           await open.close();
         }
       }
-      for (const segment of segments) {
-        if (read.isOver) break;
-        if (read.mayHave(segment)) await read.add(segment.blocks(this.#wanted.assetKey));
-      }
+      if (!read.hasBlocks) await this.#readSegments(read, list);
       const { blocks, endNs } = read.end();
       this.#fromNs = endNs;
       return blocks;
     });
   }
 
+  /** Reads the entries that are later than those of the hours. */
+  async #readSegments(read: BlockRead, list: HourList): Promise<void> {
+    const { list: listNow, segments } = await this.#known(() => this.#parts.state());
+    // A segment that has been moved into an hour meanwhile must be read there.
+    if (listNow !== list) throw new PastChanged();
+    for (const { losses } of segments) read.lose(losses);
+    for (const segment of segments)
+      if (!read.isOver && read.mayHave(segment)) await read.add(segment.blocks(this.#wanted.assetKey));
+  }
+
   /** @throws LostRange from the position on, when the state of the past cannot be read */
-  async #state(): Promise<PastMoment> {
+  async #known<T>(read: () => Promise<T>): Promise<T> {
     try {
-      return await this.#parts.state();
+      return await read();
     } catch (error) {
       if (error instanceof LostRange) throw new LostRange({ ...lossOf(error), firstNs: this.#fromNs });
       throw error;
@@ -119,7 +126,7 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
   }
 
   /** @throws RangeRemoved when the hours of the next entries have been removed since the first read */
-  #expectKept({ list }: PastMoment): void {
+  #expectKept(list: HourList): void {
     const [first] = list.hours;
     this.#firstHour ??= first?.hour;
     if (first !== undefined && first.hour > this.#firstHour! && this.#fromNs < (first.firstNs ?? 0n))
@@ -147,6 +154,10 @@ class BlockRead {
 
   get #limitNs(): bigint {
     return this.#lost?.firstNs ?? this.#wanted.range.toNs;
+  }
+
+  get hasBlocks(): boolean {
+    return this.#blocks.length > 0;
   }
 
   get isOver(): boolean {
@@ -207,11 +218,8 @@ class BlockRead {
 
   #wantedOf(block: LineBlock): number[] {
     const indexes: number[] = [];
-    const limitNs = this.#limitNs;
-    for (let i = firstAfter(block, this.#fromNs - 1n); i < block.length; i++) {
-      if (block.timeNs(i) >= limitNs) break;
-      if (!block.isCarried(i)) indexes.push(i);
-    }
+    const end = firstAfter(block, this.#limitNs - 1n);
+    for (let i = firstAfter(block, this.#fromNs - 1n); i < end; i++) if (!block.isCarried(i)) indexes.push(i);
     return indexes;
   }
 

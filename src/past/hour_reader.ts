@@ -172,10 +172,12 @@ class MemberBlock implements LineBlock {
   readonly #lines: readonly string[];
   readonly #inputs: readonly (readonly string[] | undefined)[] | undefined;
   /** The whole inputs of the last line. Successive lines often have the same. */
-  #last: { readonly kept: readonly string[] | undefined; readonly whole: readonly string[] } = {
-    kept: undefined,
-    whole: [],
-  };
+  #last: {
+    readonly kept: readonly string[] | undefined;
+    readonly whole: readonly string[];
+    readonly list: string;
+  } = { kept: undefined, whole: [], list: '[]' };
+  #times: bigint[] = [];
 
   constructor(
     { firstNs, lastNs, carried }: Member,
@@ -198,7 +200,8 @@ class MemberBlock implements LineBlock {
   }
 
   timeNs(index: number): bigint {
-    return timeOf(this.#lines[index]!);
+    this.#times[index] ??= timeOf(this.#lines[index]!);
+    return this.#times[index];
   }
 
   isCarried(index: number): boolean {
@@ -206,7 +209,7 @@ class MemberBlock implements LineBlock {
   }
 
   bareEntry(index: number): PastEntry {
-    return entryOf(this.#lines[index]!, this.isCarried(index));
+    return entryOf(this.#lines[index]!, this.isCarried(index), this.timeNs(index));
   }
 
   entry(index: number): PastEntry {
@@ -216,15 +219,15 @@ class MemberBlock implements LineBlock {
     return { kind, timeNs, isCarried, line: wholeLine(line, this.#whole(this.#inputs?.[index])) };
   }
 
-  #whole(kept: readonly string[] | undefined): readonly string[] | undefined {
+  /** Returns the list of the whole inputs. */
+  #whole(kept: readonly string[] | undefined): string | undefined {
     if (kept === undefined) return undefined;
     const { kept: before, whole } = this.#last;
-    if (kept !== before)
-      this.#last = {
-        kept,
-        whole: kept.map((text, i) => (text === before?.[i] ? whole[i]! : wholeInput(text))),
-      };
-    return this.#last.whole;
+    if (kept !== before) {
+      const next = kept.map((text, i) => (text === before?.[i] ? whole[i]! : wholeInput(text)));
+      this.#last = { kept, whole: next, list: `[${next.join()}]` };
+    }
+    return this.#last.list;
   }
 }
 

@@ -34,10 +34,10 @@ export function splitLine(line: string): SplitLine {
   return { head: keptHead(`${line.slice(0, at)}}`), inputs };
 }
 
-/** Joins the kept head of a line and whole inputs; without inputs the line has no `signed_prices`. */
-export function wholeLine(head: string, inputs: readonly string[] | undefined): string {
+/** Joins the kept head of a line and the list of its whole inputs; without inputs the line has no `signed_prices`. */
+export function wholeLine(head: string, inputs: string | undefined): string {
   const whole = wholeHead(head);
-  return inputs === undefined ? whole : `${whole.slice(0, -1)}${BEFORE_INPUTS}[${inputs.join()}]}`;
+  return inputs === undefined ? whole : `${whole.slice(0, -1)}${BEFORE_INPUTS}${inputs}}`;
 }
 
 /** Returns a line without its inputs. */

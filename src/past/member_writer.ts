@@ -25,8 +25,8 @@ const NO_INPUTS = 'null\n';
  */
 export class MemberWriter {
   readonly #full: Promise<MemberBytes>[] = [];
-  #lines: Buffer[] = [];
-  #inputs: Buffer[] = [];
+  #lines: string[] = [];
+  #inputs: string[] = [];
   #carried = 0;
   #firstNs = 0n;
   #lastNs = 0n;
@@ -41,8 +41,8 @@ export class MemberWriter {
     if (this.#lines.length === 0 || timeNs > this.#lastNs) this.#lastNs = timeNs;
     if (isCarried) this.#carried++;
     const { head, inputs } = kind === 'priced' ? splitLine(text) : { head: text, inputs: undefined };
-    this.#lines.push(Buffer.from(`${head}\n`));
-    this.#inputs.push(Buffer.from(inputs === undefined ? NO_INPUTS : this.#places(inputs)));
+    this.#lines.push(`${head}\n`);
+    this.#inputs.push(inputs === undefined ? NO_INPUTS : this.#places(inputs));
     if (this.#lines.length >= MEMBER_LINES_MAX) this.#end();
   }
 
@@ -83,7 +83,7 @@ export class MemberWriter {
   }
 
   #end(): void {
-    const [lines, inputs] = [Buffer.concat(this.#lines), Buffer.concat(this.#inputs)];
+    const [lines, inputs] = [this.#lines.join(''), this.#inputs.join('')];
     const rest = {
       firstNs: this.#firstNs,
       lastNs: this.#lastNs,

@@ -86,11 +86,10 @@ function lineIn(record: string): string {
 }
 
 /** Returns the entry of a line or record that is one. */
-export function entryOf(record: string, isCarried: boolean): PastEntry {
+export function entryOf(record: string, isCarried: boolean, timeNs: bigint): PastEntry {
   const line = lineIn(record);
-  if (line.startsWith(AGGREGATE_FIRST)) return { kind: 'priced', timeNs: timeOf(line), isCarried, line };
-  const [, kind, , , at] = STATE.exec(line)!;
-  return { kind: kind as StateKind, timeNs: BigInt(at!), isCarried };
+  if (line.startsWith(AGGREGATE_FIRST)) return { kind: 'priced', timeNs, isCarried, line };
+  return { kind: STATE.exec(line)![1] as StateKind, timeNs, isCarried };
 }
 
 /** Returns whether a line of the log says that entries of all assets may be missing before it. */

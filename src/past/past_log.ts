@@ -110,7 +110,8 @@ class RunningSegment {
     }
     const entry = (index: number) => {
       const text = texts[index]!;
-      return entryOf(withInputs ? text : withoutInputs(text), places.isCarried[from + index]!);
+      const [isCarried, timeNs] = [places.isCarried[from + index]!, places.timesNs[from + index]!];
+      return entryOf(withInputs ? text : withoutInputs(text), isCarried, timeNs);
     };
     return {
       firstNs: places.timesNs[from]!,

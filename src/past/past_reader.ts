@@ -86,7 +86,11 @@ export class PastReader {
    * the caller may be slow.
    */
   blocks(name: AssetName, range: TimeRange, withInputs: boolean): EntrySource {
-    const parts = { state: () => this.#state(), open: (listed: ListedHour) => this.#hours.open(listed) };
+    const parts = {
+      list: () => this.#readList(),
+      state: () => this.#state(),
+      open: (listed: ListedHour) => this.#hours.open(listed),
+    };
     return new EntrySequence(parts, { assetKey: assetKeyOf(name), range, withInputs });
   }
 

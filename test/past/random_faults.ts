@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { withoutInputs } from '../../src/past/kept_line.js';
@@ -86,8 +86,8 @@ const FAULTS = [
   'pair',
 ] as const;
 
-/** Damages a file. @returns what was done, in words */
-function damage(dir: string, random: Random): string {
+/** Damages a file. @returns what was done, in words, and how to undo it */
+function damage(dir: string, random: Random): { readonly done: string; readonly undo: () => void } {
   const files = [
     ...readdirSync(join(dir, 'past')).map((name) => join(dir, 'past', name)),
     // The end of the last segment is a commit that is being written.
@@ -97,20 +97,24 @@ function damage(dir: string, random: Random): string {
   ];
   const path = random.of(files);
   const fault = random.of(FAULTS);
-  const bytes = readFileSync(path);
+  const pair = fault === 'pair' ? ['jsonl', 'inputs'].map((end) => path.replace(/\.\w+$/, `.${end}`)) : [];
+  const changed = [path, ...pair.filter((one) => one !== path && files.includes(one))];
+  const before = changed.map((one) => [one, readFileSync(one)] as const);
+  const bytes = Buffer.from(before[0]![1]);
   const at = random.below(bytes.length);
   if (fault === 'flip') bytes[at]! ^= 1 << random.below(8);
   if (fault === 'zeros') bytes.fill(0, at, Math.min(bytes.length, at + 512));
   if (fault === 'cut') truncateSync(path, at);
-  else if (fault === 'remove') rmSync(path);
-  else if (fault === 'pair')
-    for (const end of ['jsonl', 'inputs']) rmSync(path.replace(/\.\w+$/, `.${end}`), { force: true });
+  else if (fault === 'remove' || fault === 'pair') for (const one of changed) rmSync(one);
   else if (fault === 'double') writeFileSync(path, Buffer.concat([bytes, bytes]));
   else if (fault === 'shift')
     writeFileSync(path, Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 100)]));
   else if (fault === 'foreign') writeFileSync(path, readFileSync(random.of(files)));
   else writeFileSync(path, bytes);
-  return `${fault} of ${path} at ${at}`;
+  const undo = () => {
+    for (const [one, content] of before) writeFileSync(one, content);
+  };
+  return { done: `${fault} of ${path} at ${at}`, undo };
 }
 
 /**
@@ -122,21 +126,18 @@ export async function tryFaults(
   faults: number,
   seed: number,
 ): Promise<{ answers: number; lost: number }> {
-  const root = t.testdir();
-  const { dir, truth } = await writeSample(join(root, 'sound'));
+  const { dir, truth } = await writeSample(t.testdir());
   const random = new Random(seed);
   const counts = { answers: 0, lost: 0 };
-  const copy = join(root, 'damaged');
   for (let i = 0; i < faults; i++) {
-    cpSync(dir, copy, { recursive: true });
-    const done = i === 0 ? 'nothing' : damage(copy, random);
+    const { done, undo } = i === 0 ? { done: 'nothing', undo() {} } : damage(dir, random);
     const told: string[] = [];
-    const reader = readerOf(copy, { onDamage: (reason) => told.push(reason) });
+    const reader = readerOf(dir, { onDamage: (reason) => told.push(reason) });
     const wrong = await new Answers(reader, truth, told, counts).wrong(random);
     if (wrong.length > 0 || i === 0) t.strictSame(wrong, [], `fault ${i}: ${done}`);
     if (i === 0) t.equal(counts.lost, 0, 'without damage nothing is lost');
     await reader.close();
-    rmSync(copy, { recursive: true });
+    undo();
   }
   return counts;
 }
