@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 // Generates the modules of every FlatBuffers schema into the folder `generated` next to the schema, if the modules are missing or older
 // than their sources. TypeScript needs the modules, so every build first runs this program. The program is therefore plain JavaScript.
 
-const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/records/record.fbs', 'src/cluster/wire.fbs'];
+const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/cluster/wire.fbs'];
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** The files on which every output depends. A change to any of these files makes all outputs stale. */
