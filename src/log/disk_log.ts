@@ -184,9 +184,15 @@ export class DiskLog {
     const encoded = frames.map((lines, i) => encodeFrame(lines, i + 1 < frames.length));
     const bytes = Buffer.concat(await Promise.all(encoded));
     // A failed commit may have left bytes behind.
-    await running.file.truncate(running.position);
-    await writeAll(running.file, bytes, running.position);
-    await running.file.datasync();
+    try {
+      await running.file.truncate(running.position);
+      await writeAll(running.file, bytes, running.position);
+      await running.file.datasync();
+    } catch (error) {
+      // A start must not find entries of a commit that was never acknowledged, if that can be avoided.
+      await running.file.truncate(running.position).catch(() => {});
+      throw error;
+    }
     running.position += bytes.length;
   }
 

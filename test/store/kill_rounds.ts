@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { appendTo, latestIn } from '../../scripts/load/store_records.js';
+import { appendTo, latestIn, SHOWN } from '../../scripts/load/store_records.js';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
+import { writeAggregateLine } from '../../src/records/signed_line.js';
 import type { CandleColumns } from '../../src/store/candle_fold.js';
 import { openStore } from '../../src/store/store.js';
 import { intervalAt } from '../../src/wire/resolution.js';
 import type { Resolution } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { textOf } from '../past/sample_past.js';
 import { linesOf, openWriter, textOfEntry } from '../past/written_past.js';
 import {
   atSecond,
@@ -124,7 +124,7 @@ async function verifyPast(dir: string, count: number, options: SampleOptions): P
   deepStrictEqual(texts.length >= count, true, `${texts.length} in the past, ${count} in the store`);
   deepStrictEqual(
     texts,
-    texts.map((_, n) => textOf(tick(n, options))),
+    texts.map((_, n) => writeAggregateLine(tick(n, options), SHOWN)),
   );
 }
 
