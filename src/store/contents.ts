@@ -12,7 +12,7 @@ import { isFolderInUse } from './folder_lock.js';
 import { candlesFolderOf } from './kept_candles.js';
 import { type LogPlace, openLogProgress } from './log_progress.js';
 import { openMarks } from './marks.js';
-import { type OpenedState, readState } from './opened_state.js';
+import { type OpenedState, readState } from './state_reader.js';
 import { SNAPSHOT_FILE } from './state_snapshot.js';
 import { StreamingIds } from './streaming_ids.js';
 

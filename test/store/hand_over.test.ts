@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { openStore } from '../../src/store/store.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import {
   atSecond,
   pricesIn,
@@ -67,4 +68,41 @@ test('a store that waits for the next one to serve hears when that one ends inst
   const later = await openStore({ ...options, takeOver: true });
   t.equal(later.isHandedOver, false, 'nobody has the folder');
   await later.close();
+});
+
+test('what a store writes while the next one already reads is all there, also when segments are moved', async (t) => {
+  const clock = new FakeClock(atSecond(START_S));
+  const asset = sampleAsset(0);
+  const options = storeOptions(t.testdir(), { assets: [asset], clock });
+  const old = await openStore(options);
+  let count = 0;
+  const append = () => {
+    // Each commit begins a segment, and the one before it is moved into its files.
+    clock.timeNs = atSecond(START_S + ++count * 3_600);
+    appendTo(old, sampleAggregate(asset, options.publishers, units(count), clock.nowNs()));
+    return old.durable();
+  };
+  for (let i = 0; i < 20; i++) await append();
+  let isAsked = false;
+  old.onTakeOver(() => {
+    isAsked = true;
+  });
+  const opening = openStore({ ...options, takeOver: true });
+  do await append();
+  while (!isAsked);
+  for (let i = 0; i < 3; i++) await append();
+  const last = append();
+  await old.handOver();
+  await last;
+  const next = await opening;
+  t.same(next.health(), { ok: true });
+  t.ok(next.isClean);
+  t.equal(latestIn(next, asset)?.price, units(count));
+  const candles = next.history(asset, '60', 0, START_S * 2, 10_000);
+  t.same(
+    candles !== 'too many' && candles.c,
+    Array.from({ length: count }, (_, i) => i + 1),
+  );
+  await next.close();
+  await old.close();
 });
