@@ -34,6 +34,9 @@ const AT_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
 const LEAST_BYTES = { signatures: 96, whole: 96 + 0.4 * 64 } as const;
 /** The largest allowed number of bytes of an aggregate. */
 const BYTES_MAX = { signatures: 140, whole: 180 } as const;
+/** The smallest allowed rates of answers at an instant, and of rows of a range. */
+const AT_RATE_MIN = 600;
+const RANGE_ROWS_MIN = { signature: 50_000, whole: 25_000 } as const;
 /** The smallest allowed rate of an export, in rows a second. */
 const EXPORT_ROWS_MIN = 5_000;
 const DETAILS = ['signature', 'whole'] as const;
@@ -60,8 +63,13 @@ export const past: Row = {
   lines: (scale) => [
     size('an aggregate without inputs', 'signatures'),
     size('an aggregate with inputs', 'whole'),
-    rate('at an instant', 'answers/s per core', 'at'),
-    ...DETAILS.map((detail) => rate(`range, ${detail}`, 'rows/s per core', `range ${detail}`)),
+    { ...rate('at an instant', 'answers/s per core', 'at'), bound: { atLeast: AT_RATE_MIN } },
+    ...DETAILS.map(
+      (detail): Line => ({
+        ...rate(`range, ${detail}`, 'rows/s per core', `range ${detail}`),
+        bound: { atLeast: RANGE_ROWS_MIN[detail] },
+      }),
+    ),
     ...EXPORTED[scale].map(
       (format): Line => ({
         ...rate(`export to ${format}`, 'rows/s per core, both processes', `export ${format}`),

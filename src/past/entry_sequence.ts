@@ -15,6 +15,8 @@ export interface TimeRange {
 export interface EntryBlock {
   /** Reads the entries one by one. */
   entries(): Iterable<PastEntry>;
+  /** The number of the entries, if all of them are aggregates; `undefined` if they must be read for that. */
+  readonly rows: number | undefined;
   /** Reads the entries without their inputs. Their lines may lack the hash. */
   bareEntries(): Iterable<PastEntry>;
 }
@@ -91,12 +93,7 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
       for (const listed of list.hours) {
         if (read.isOver) break;
         if (!read.mayHave(listed)) continue;
-        const open = await this.#parts.open(listed);
-        try {
-          await read.hour(open);
-        } finally {
-          await open.close();
-        }
+        await read.hour(await this.#parts.open(listed));
       }
       if (!read.hasBlocks) await this.#readSegments(read, list);
       const { blocks, endNs } = read.end();
@@ -204,11 +201,12 @@ class BlockRead {
       if (place.lastNs < this.#fromNs || place.firstNs >= this.#limitNs) continue;
       try {
         const block = await place.read(this.#wanted.withInputs);
-        const indexes = this.#wantedOf(block);
+        const isWhole = place.firstNs >= this.#fromNs && place.lastNs < this.#limitNs;
+        const indexes = isWhole ? ownEntries(block) : this.#wantedOf(block);
         if (indexes.length === 0) continue;
         this.#charsLeft -= block.bytes;
-        this.#endNs = block.timeNs(indexes.at(-1)!) + 1n;
-        this.#blocks.push(entryBlock(block, indexes));
+        this.#endNs = (isWhole ? place.lastNs : block.timeNs(indexes.at(-1)!)) + 1n;
+        this.#blocks.push(entryBlock(block, indexes, isWhole && block.rows === indexes.length));
       } catch (error) {
         if (!(error instanceof LostRange)) throw error;
         this.lose([error]);
@@ -238,8 +236,16 @@ function lossOf({ firstNs, lastNs, damage }: LostRange): Lost {
   return { firstNs, lastNs, damage };
 }
 
-function entryBlock(block: LineBlock, indexes: readonly number[]): EntryBlock {
+/** Returns the indexes of entries that are no carried copies. */
+function ownEntries(block: LineBlock, from = 0, end = block.length): number[] {
+  const indexes: number[] = [];
+  for (let i = from; i < end; i++) if (!block.isCarried(i)) indexes.push(i);
+  return indexes;
+}
+
+function entryBlock(block: LineBlock, indexes: readonly number[], isAggregates: boolean): EntryBlock {
   return {
+    rows: isAggregates ? indexes.length : undefined,
     *entries() {
       for (const index of indexes) yield block.entry(index);
     },

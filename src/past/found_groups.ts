@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { Lost } from './entry_order.js';
 import { decodeHead, GROUP_HEAD_BYTES, type GroupHead, placesOfHeads } from './hour_group.js';
@@ -21,8 +21,18 @@ export type KnownHour = Pick<ListedHour, 'hour' | 'bytes'> &
 /**
  * Finds the groups of an hour in its file up to the listed size. What the list knows and the file does not have is damage: bytes between
  * groups, a shorter file, or groups that were never written there.
+ * @returns `undefined` when the file is missing
  */
-export async function findGroups(file: FileHandle, path: string, listed: KnownHour): Promise<HourGroups> {
+export async function findGroups(path: string, listed: KnownHour): Promise<HourGroups | undefined> {
+  const file = await openIfThere(path);
+  try {
+    return file && (await walkGroups(file, path, listed));
+  } finally {
+    await file?.close();
+  }
+}
+
+async function walkGroups(file: FileHandle, path: string, listed: KnownHour): Promise<HourGroups> {
   const { size } = await file.stat();
   const end = Math.min(size, listed.bytes);
   const walk = new GroupWalk(path, listed);
@@ -113,8 +123,26 @@ async function findHead(
   return undefined;
 }
 
-/** Reads bytes of a file. Returns fewer bytes at its end. */
-export async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
+/** Reads a part of a file; fewer bytes at its end. @returns `undefined` when the file is missing */
+export async function readPart(path: string, position: number, length: number): Promise<Buffer | undefined> {
+  const file = await openIfThere(path);
+  try {
+    return file && (await readUpTo(file, position, length));
+  } finally {
+    await file?.close();
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function readUpTo(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   let at = 0;
   while (at < length) {

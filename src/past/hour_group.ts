@@ -41,6 +41,8 @@ export interface Member {
   readonly lines: number;
   /** The number of the carried copies, which are the first lines. */
   readonly carried: number;
+  /** The number of the aggregates among the other lines. */
+  readonly rows: number;
   readonly at: number;
   readonly bytes: number;
   readonly crc: number;
@@ -49,7 +51,7 @@ export interface Member {
 }
 
 /** A line of the index in JSON. */
-interface MemberLine extends Omit<Member, 'firstNs' | 'lastNs'> {
+interface IndexLine extends Omit<Member, 'firstNs' | 'lastNs'> {
   readonly member: string;
   readonly type: string;
   readonly first: string;
@@ -110,7 +112,7 @@ export function encodeIndex(
   for (const [assetKey, members] of membersOf) {
     const { symbol: member, signatureType: type } = nameOfKey(assetKey);
     for (const { firstNs, lastNs, ...rest } of members) {
-      const line: MemberLine = { member, type, first: String(firstNs), last: String(lastNs), ...rest };
+      const line: IndexLine = { member, type, first: String(firstNs), last: String(lastNs), ...rest };
       lines.push(`${JSON.stringify(line)}\n`);
     }
   }
@@ -127,7 +129,7 @@ export function decodeIndex(bytes: Buffer, crc: number): MemberIndex | undefined
   const membersOf = new Map<string, Member[]>();
   for (const one of text.split('\n')) {
     if (one === '') continue;
-    const { member, type, first, last, ...rest } = JSON.parse(one) as MemberLine;
+    const { member, type, first, last, ...rest } = JSON.parse(one) as IndexLine;
     const assetKey = assetKeyOf({ symbol: member, signatureType: type as 'evm' | 'stark' });
     const members = membersOf.get(assetKey) ?? [];
     if (members.length === 0) membersOf.set(assetKey, members);
@@ -136,12 +138,25 @@ export function decodeIndex(bytes: Buffer, crc: number): MemberIndex | undefined
   return membersOf;
 }
 
-/** Returns the lines of a member. @returns `undefined` when the bytes are damaged */
-export function decodeLines(bytes: Buffer, crc: number): string[] | undefined {
-  if (crc32(bytes) !== crc) return undefined;
-  const lines = unzipped(bytes)?.toString().split('\n');
-  lines?.pop();
-  return lines;
+/** The lines of a member, which are unpacked at their first use. Counting rows does not need them. */
+export class MemberLines {
+  #bytes: Buffer | undefined;
+  #lines: readonly string[] = [];
+
+  private constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** @returns `undefined` when the bytes are damaged */
+  static of(bytes: Buffer, crc: number): MemberLines | undefined {
+    return crc32(bytes) === crc ? new MemberLines(bytes) : undefined;
+  }
+
+  get all(): readonly string[] {
+    if (this.#bytes !== undefined) this.#lines = gunzipSync(this.#bytes).toString().split('\n').slice(0, -1);
+    this.#bytes = undefined;
+    return this.#lines;
+  }
 }
 
 function unzipped(bytes: Buffer): Buffer | undefined {

@@ -1,17 +1,20 @@
 import type { Lost } from './entry_order.js';
-import { findGroups, type HourGroups, readUpTo } from './found_groups.js';
-import { decodeIndex, decodeLines, type GroupHead, type Member, type MemberIndex } from './hour_group.js';
+import { findGroups, type HourGroups, readPart } from './found_groups.js';
+import { decodeIndex, type GroupHead, type Member, type MemberIndex, MemberLines } from './hour_group.js';
 import type { ListedHour } from './hour_list.js';
-import { type FileKind, hourPath } from './hour_paths.js';
+import { hourPath } from './hour_paths.js';
 import { wholeInput, wholeLine } from './kept_line.js';
 import { LostRange, PastChanged } from './lost_range.js';
 import { inputsOfLines } from './member_writer.js';
-import { OpenFiles, type SharedFile } from './open_files.js';
 import { entryOf, type PastEntry, timeOf } from './past_entry.js';
 
 /** The largest number of hours whose groups are in memory, and of indexes. An index of 1,000 assets takes about 200 kB. */
 const HOURS_MAX = 256;
 const INDEXES_MAX = 64;
+/** The approximate size of a line without inputs. */
+const LINE_BYTES = 700;
+/** The largest number of members whose lines are in memory: 2 MB. */
+const MEMBERS_MAX = 8;
 
 /** Lines of an asset that are read at once, ascending by time. */
 export interface LineBlock {
@@ -26,6 +29,8 @@ export interface LineBlock {
   bareEntry(index: number): PastEntry;
   /** The approximate size of the lines. */
   readonly bytes: number;
+  /** The number of the aggregates that are no carried copies; `undefined` if it is not known. */
+  readonly rows: number | undefined;
 }
 
 /** A place from which a block can be read. */
@@ -36,7 +41,7 @@ export interface LinePlace {
   read(withInputs: boolean): Promise<LineBlock>;
 }
 
-/** An hour whose files are open. */
+/** An hour and its groups. */
 export interface OpenedHour {
   readonly damage: readonly Lost[];
   /**
@@ -47,87 +52,69 @@ export interface OpenedHour {
   readonly groups: readonly GroupHead[];
   /** Returns the keys of the assets of a group. @throws LostRange when the index is damaged */
   assetKeys(group: GroupHead): Promise<Iterable<string>>;
-  close(): Promise<void>;
 }
 
 /** Reads the files of hours. Works on any thread, while another thread writes. All reads use Node's thread pool. */
 export class HourReader {
   readonly #folder: string;
   readonly #isCurrent: (listed: ListedHour) => boolean;
-  readonly #files: OpenFiles<FileKind>;
   readonly #found = new Map<string, HourGroups>();
   readonly #indexes = new Map<string, MemberIndex>();
+  /** The lines of the members that were read last. Many readers ask for the same instant. */
+  readonly #read = new Map<string, MemberLines>();
 
   /** @param isCurrent returns whether the list of hours still says the same of an hour */
   constructor(folder: string, isCurrent: (listed: ListedHour) => boolean) {
     this.#folder = folder;
     this.#isCurrent = isCurrent;
-    this.#files = new OpenFiles((hour, kind) => hourPath(folder, hour, kind));
   }
 
-  /** Opens an hour. The caller must close the hour before it opens another one. */
+  /** Finds the groups of an hour. @throws PastChanged when the hour is no longer kept */
   async open(listed: ListedHour): Promise<OpenedHour> {
-    const { hour } = listed;
-    await this.#files.enter(hour);
-    try {
-      const file = await this.#files.open(hour, 'jsonl');
-      const found = file === undefined ? this.#missing(listed) : await this.#groups(file, listed);
-      return {
-        ...found,
-        blocks: (assetKey, group) => this.#blocks(file!, listed, group, assetKey),
-        assetKeys: async (group) => (await this.#index(file!, group)).keys(),
-        close: () => this.#files.leave(hour),
-      };
-    } catch (error) {
-      await this.#files.leave(hour);
-      throw error;
-    }
+    const path = hourPath(this.#folder, listed.hour, 'jsonl');
+    return {
+      ...(await this.#groups(path, listed)),
+      blocks: (assetKey, group) => this.#blocks(path, listed, group, assetKey),
+      assetKeys: async (group) => (await this.#index(path, group)).keys(),
+    };
   }
 
-  /** @throws PastChanged when the hour is no longer kept */
-  #missing(listed: ListedHour): HourGroups {
-    if (!this.#isCurrent(listed)) throw new PastChanged();
-    const { hour, firstNs = 0n, lastNs = 0n } = listed;
-    const damage = `${hourPath(this.#folder, hour, 'jsonl')} is missing`;
-    return { groups: [], damage: [{ firstNs, lastNs, damage }] };
-  }
-
-  async #groups({ file, path }: SharedFile, listed: ListedHour): Promise<HourGroups> {
+  async #groups(path: string, listed: ListedHour): Promise<HourGroups> {
     const key = `${path} ${listed.bytes} ${listed.crc}`;
     const known = this.#found.get(key);
     if (known !== undefined) return known;
-    const found = await findGroups(file, path, listed);
+    const found = await findGroups(path, listed);
     // Damage is looked for again, because a file may come back.
-    if (found.damage.length === 0) remember(this.#found, key, found, HOURS_MAX);
-    return found;
+    if (found?.damage.length === 0) remember(this.#found, key, found, HOURS_MAX);
+    if (found !== undefined) return found;
+    if (!this.#isCurrent(listed)) throw new PastChanged();
+    const { firstNs = 0n, lastNs = 0n } = listed;
+    return { groups: [], damage: [{ firstNs, lastNs, damage: `${path} is missing` }] };
   }
 
   async #blocks(
-    shared: SharedFile,
+    path: string,
     listed: ListedHour,
     group: GroupHead,
     assetKey: string,
   ): Promise<readonly LinePlace[]> {
-    const members = (await this.#index(shared, group)).get(assetKey) ?? [];
+    const members = (await this.#index(path, group)).get(assetKey) ?? [];
     return members.map((member) => ({
       firstNs: member.firstNs,
       lastNs: member.lastNs,
       read: async (withInputs) => {
-        const lines = await this.#lines(shared, member);
+        const lines = await this.#lines(path, listed, member);
         const inputs = withInputs ? await this.#inputs(listed, member) : undefined;
         return new MemberBlock(member, lines, inputs);
       },
     }));
   }
 
-  async #index(
-    { file, path }: SharedFile,
-    { index: at, end, crc, first, last }: GroupHead,
-  ): Promise<MemberIndex> {
+  async #index(path: string, { index: at, end, crc, first, last }: GroupHead): Promise<MemberIndex> {
     const key = `${path} ${at} ${crc}`;
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
-    const index = decodeIndex(await readUpTo(file, at, end - at), crc);
+    const index = decodeIndex((await readPart(path, at, end - at)) ?? Buffer.alloc(0), crc);
     if (index === undefined)
       throw new LostRange({
         firstNs: BigInt(first ?? 0),
@@ -138,89 +125,109 @@ export class HourReader {
     return index;
   }
 
-  async #lines({ file, path }: SharedFile, { at, bytes, crc, firstNs, lastNs }: Member): Promise<string[]> {
-    const lines = decodeLines(await readUpTo(file, at, bytes), crc);
-    if (lines !== undefined) return lines;
-    throw new LostRange({
-      firstNs,
-      lastNs,
-      damage: `the lines at byte ${at} of ${path} are damaged; the disk may be failing`,
-    });
+  async #lines(
+    path: string,
+    listed: ListedHour,
+    { at, bytes, crc, firstNs, lastNs }: Member,
+  ): Promise<MemberLines> {
+    const key = `${path} ${at} ${crc}`;
+    const known = this.#read.get(key);
+    if (known !== undefined) return known;
+    const read = await readPart(path, at, bytes);
+    const lines = read && MemberLines.of(read, crc);
+    if (lines !== undefined) {
+      remember(this.#read, key, lines, MEMBERS_MAX);
+      return lines;
+    }
+    if (read === undefined && !this.#isCurrent(listed)) throw new PastChanged();
+    throw new LostRange({ firstNs, lastNs, damage: partDamage(path, at, read) });
   }
 
   /** Reads the lines of inputs; `undefined` when inputs are not kept. */
-  async #inputs(listed: ListedHour, { inputs, firstNs, lastNs }: Member): Promise<string[] | undefined> {
+  #inputs(
+    listed: ListedHour,
+    { inputs: [at, bytes, crc], ...member }: Member,
+  ): Promise<MemberLines> | undefined {
     if (listed.inputsBytes === 0) return undefined;
-    const [at, bytes, crc] = inputs;
-    const shared = await this.#files.open(listed.hour, 'inputs');
-    const lines = shared && decodeLines(await readUpTo(shared.file, at, bytes), crc);
-    if (lines !== undefined) return lines;
-    if (shared === undefined && !this.#isCurrent(listed)) throw new PastChanged();
-    const damage =
-      shared === undefined
-        ? `${hourPath(this.#folder, listed.hour, 'inputs')} is missing`
-        : `the inputs at byte ${at} of ${shared.path} are damaged; the disk may be failing`;
-    throw new LostRange({ firstNs, lastNs, damage });
+    return this.#lines(hourPath(this.#folder, listed.hour, 'inputs'), listed, {
+      ...member,
+      at,
+      bytes,
+      crc,
+    } as Member);
   }
+}
+
+function partDamage(path: string, at: number, read: Buffer | undefined): string {
+  return read === undefined
+    ? `${path} is missing`
+    : `the lines at byte ${at} of ${path} are damaged; the disk may be failing`;
 }
 
 /** The lines of a member. */
 class MemberBlock implements LineBlock {
-  readonly firstNs: bigint;
-  readonly lastNs: bigint;
-  readonly #carried: number;
-  readonly #lines: readonly string[];
-  readonly #inputs: readonly (readonly string[] | undefined)[] | undefined;
+  readonly #member: Member;
+  readonly #lines: MemberLines;
+  readonly #inputs: MemberLines | undefined;
+  #inputsOf: readonly (readonly string[] | undefined)[] | undefined;
   /** The whole inputs of the last line. Successive lines often have the same. */
   #last: {
     readonly kept: readonly string[] | undefined;
     readonly whole: readonly string[];
     readonly list: string;
   } = { kept: undefined, whole: [], list: '[]' };
-  #times: bigint[] = [];
+  readonly #times: bigint[] = [];
 
-  constructor(
-    { firstNs, lastNs, carried }: Member,
-    lines: readonly string[],
-    inputs: readonly string[] | undefined,
-  ) {
-    this.firstNs = firstNs;
-    this.lastNs = lastNs;
-    this.#carried = carried;
+  constructor(member: Member, lines: MemberLines, inputs: MemberLines | undefined) {
+    this.#member = member;
     this.#lines = lines;
-    this.#inputs = inputs && inputsOfLines(inputs);
+    this.#inputs = inputs;
+  }
+
+  get firstNs(): bigint {
+    return this.#member.firstNs;
+  }
+
+  get lastNs(): bigint {
+    return this.#member.lastNs;
   }
 
   get length(): number {
-    return this.#lines.length;
+    return this.#member.lines;
+  }
+
+  get rows(): number {
+    return this.#member.rows;
   }
 
   get bytes(): number {
-    return this.#lines.length * (this.#lines[0]?.length ?? 0);
+    return this.length * LINE_BYTES;
   }
 
   timeNs(index: number): bigint {
-    this.#times[index] ??= timeOf(this.#lines[index]!);
+    this.#times[index] ??= timeOf(this.#lines.all[index]!);
     return this.#times[index];
   }
 
   isCarried(index: number): boolean {
-    return index < this.#carried;
+    return index < this.#member.carried;
   }
 
   bareEntry(index: number): PastEntry {
-    return entryOf(this.#lines[index]!, this.isCarried(index), this.timeNs(index));
+    return entryOf(this.#lines.all[index]!, this.isCarried(index), this.timeNs(index));
   }
 
   entry(index: number): PastEntry {
     const bare = this.bareEntry(index);
     if (bare.kind !== 'priced') return bare;
     const { kind, timeNs, isCarried, line } = bare;
-    return { kind, timeNs, isCarried, line: wholeLine(line, this.#whole(this.#inputs?.[index])) };
+    return { kind, timeNs, isCarried, line: wholeLine(line, this.#whole(index)) };
   }
 
-  /** Returns the list of the whole inputs. */
-  #whole(kept: readonly string[] | undefined): string | undefined {
+  /** Returns the list of the whole inputs of a line. */
+  #whole(index: number): string | undefined {
+    this.#inputsOf ??= inputsOfLines(this.#inputs?.all ?? []);
+    const kept = this.#inputsOf[index];
     if (kept === undefined) return undefined;
     const { kept: before, whole } = this.#last;
     if (kept !== before) {

@@ -7,7 +7,7 @@ import type { WrittenEntry } from './past_entry.js';
 const zip = promisify(gzip);
 
 /** The bytes of a member, before its place in the file is known. */
-export interface MemberBytes extends Pick<Member, 'firstNs' | 'lastNs' | 'lines' | 'carried'> {
+export interface MemberBytes extends Pick<Member, 'firstNs' | 'lastNs' | 'lines' | 'carried' | 'rows'> {
   readonly text: Buffer;
   readonly inputs: Buffer;
 }
@@ -28,6 +28,7 @@ export class MemberWriter {
   #lines: string[] = [];
   #inputs: string[] = [];
   #carried = 0;
+  #rows = 0;
   #firstNs = 0n;
   #lastNs = 0n;
   /** The number of each kept input. */
@@ -40,6 +41,7 @@ export class MemberWriter {
     if (this.#lines.length === 0 || timeNs < this.#firstNs) this.#firstNs = timeNs;
     if (this.#lines.length === 0 || timeNs > this.#lastNs) this.#lastNs = timeNs;
     if (isCarried) this.#carried++;
+    else if (kind === 'priced') this.#rows++;
     const { head, inputs } = kind === 'priced' ? splitLine(text) : { head: text, inputs: undefined };
     this.#lines.push(`${head}\n`);
     this.#inputs.push(inputs === undefined ? NO_INPUTS : this.#places(inputs));
@@ -49,6 +51,7 @@ export class MemberWriter {
   /** Turns all lines of the unfinished member into carried copies. */
   carryAll(): void {
     this.#carried = this.#lines.length;
+    this.#rows = 0;
   }
 
   /** Returns all members. The writer is empty afterwards. */
@@ -89,6 +92,7 @@ export class MemberWriter {
       lastNs: this.#lastNs,
       lines: this.#lines.length,
       carried: this.#carried,
+      rows: this.#rows,
     };
     this.#full.push(
       Promise.all([zip(lines), zip(inputs)]).then(([text, of]) => ({ ...rest, text, inputs: of })),
@@ -96,6 +100,7 @@ export class MemberWriter {
     this.#lines = [];
     this.#inputs = [];
     this.#carried = 0;
+    this.#rows = 0;
     this.#numbers = new Map();
     this.#last = NO_LAST;
   }

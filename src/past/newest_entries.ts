@@ -17,18 +17,14 @@ export async function newestIn(
   const last = hours.at(-1);
   if (last === undefined) return newest;
   const open = await new HourReader(folder, () => true).open(last);
-  try {
-    const turn = new WorkTurn();
-    for (const [assetKey, place] of await lastPlaces(open)) {
-      newest.set(assetKey, await entryAt(assetKey, place, open));
-      if (!turn.isOver) continue;
-      await turn.next();
-      signal.throwIfAborted();
-    }
-    return newest;
-  } finally {
-    await open.close();
+  const turn = new WorkTurn();
+  for (const [assetKey, place] of await lastPlaces(open)) {
+    newest.set(assetKey, await entryAt(assetKey, place, open));
+    if (!turn.isOver) continue;
+    await turn.next();
+    signal.throwIfAborted();
   }
+  return newest;
 }
 
 /** Returns the last place of each asset. A damaged index is damage of the hour. */

@@ -53,17 +53,13 @@ async function damageIn(reader: HourReader, listed: ListedHour): Promise<string[
   };
   await noting(async () => {
     const open = await reader.open(listed);
-    try {
-      for (const { damage } of open.damage) if (damage !== undefined) found.add(damage);
-      for (const group of open.groups)
-        await noting(async () => {
-          for (const assetKey of await open.assetKeys(group))
-            for (const place of await open.blocks(assetKey, group))
-              await noting(async () => void (await place.read(true)));
-        });
-    } finally {
-      await open.close();
-    }
+    for (const { damage } of open.damage) if (damage !== undefined) found.add(damage);
+    for (const group of open.groups)
+      await noting(async () => {
+        for (const assetKey of await open.assetKeys(group))
+          for (const place of await open.blocks(assetKey, group))
+            await noting(async () => void (await place.read(true)));
+      });
   });
   const named = [...found];
   return named.length <= NAMED_MAX

@@ -118,6 +118,7 @@ class RunningSegment {
       lastNs: places.timesNs[to - 1]!,
       length: texts.length,
       bytes: texts.length * texts[0]!.length,
+      rows: undefined,
       timeNs: (index) => places.timesNs[from + index]!,
       isCarried: (index) => places.isCarried[from + index]!,
       bareEntry: entry,

@@ -170,22 +170,18 @@ export class PastReader {
   /** Finds an asset's last entry up to a time in an hour, and the damage that may have lost a later entry up to this time. */
   async #findIn(listed: ListedHour, assetKey: string, atNs: bigint): Promise<FoundInHour> {
     const open = await this.#hours.open(listed);
-    try {
-      const damages = open.damage.filter(({ firstNs }) => firstNs <= atNs);
-      for (const group of open.groups.toReversed()) {
-        try {
-          const entry = await this.#lastOf(await open.blocks(assetKey, group), atNs);
-          if (entry === undefined) continue;
-          return { entry, damage: damages.find(({ lastNs }) => lastNs > entry.timeNs) };
-        } catch (error) {
-          if (!(error instanceof LostRange)) throw error;
-          if (error.firstNs <= atNs) damages.push(error);
-        }
+    const damages = open.damage.filter(({ firstNs }) => firstNs <= atNs);
+    for (const group of open.groups.toReversed()) {
+      try {
+        const entry = await this.#lastOf(await open.blocks(assetKey, group), atNs);
+        if (entry === undefined) continue;
+        return { entry, damage: damages.find(({ lastNs }) => lastNs > entry.timeNs) };
+      } catch (error) {
+        if (!(error instanceof LostRange)) throw error;
+        if (error.firstNs <= atNs) damages.push(error);
       }
-      return { damage: damages[0] };
-    } finally {
-      await open.close();
     }
+    return { damage: damages[0] };
   }
 
   /** Returns the last entry up to a time. Damaged inputs do not cost the aggregate. */
@@ -216,13 +212,9 @@ export class PastReader {
 
   async #blocksIn(listed: ListedHour, assetKey: string): Promise<readonly LinePlace[]> {
     const open = await this.#hours.open(listed);
-    try {
-      const blocks: LinePlace[] = [];
-      for (const group of open.groups) blocks.push(...(await open.blocks(assetKey, group).catch(() => [])));
-      return blocks;
-    } finally {
-      await open.close();
-    }
+    const blocks: LinePlace[] = [];
+    for (const group of open.groups) blocks.push(...(await open.blocks(assetKey, group).catch(() => [])));
+    return blocks;
   }
 }
 

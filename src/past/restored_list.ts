@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { findGroups } from './found_groups.js';
 import { encodeHead } from './hour_group.js';
@@ -52,26 +52,21 @@ async function hourIn(
   hour: number,
 ): Promise<{ readonly listed: ListedHour; readonly last: HourList['last'] } | undefined> {
   const path = hourPath(folder, hour, 'jsonl');
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    const { groups } = await findGroups(file, path, { hour, bytes: size });
-    const head = groups.at(-1);
-    if (head === undefined) return undefined;
-    const firsts = groups.flatMap(({ first }) => (first === undefined ? [] : [BigInt(first)]));
-    const lasts = groups.flatMap(({ last }) => (last === undefined ? [] : [BigInt(last)]));
-    const losses = groups.flatMap(({ lost = [] }) => lost);
-    const listed = {
-      hour,
-      firstNs: firsts.reduce<bigint | undefined>((least, one) => (least! < one ? least : one), undefined),
-      lastNs: lasts.reduce<bigint | undefined>((most, one) => (most! > one ? most : one), undefined),
-      bytes: head.end,
-      inputsBytes: existsSync(hourPath(folder, hour, 'inputs')) ? head.inputs : 0,
-      crc: groups.reduce((crc, one) => crc32(encodeHead(one), crc), 0),
-      losses: losses.map(([first, to]) => ({ firstNs: BigInt(first), lastNs: BigInt(to) })),
-    };
-    return { listed, last: { segment: head.segment, id: head.id } };
-  } finally {
-    await file.close();
-  }
+  const { groups = [] } = (await findGroups(path, { hour, bytes: (await stat(path)).size })) ?? {};
+  const head = groups.at(-1);
+  if (head === undefined) return undefined;
+  const times = groups.flatMap(({ first, last }) =>
+    first === undefined ? [] : [BigInt(first), BigInt(last!)],
+  );
+  const losses = groups.flatMap(({ lost = [] }) => lost);
+  const listed = {
+    hour,
+    firstNs: times.reduce<bigint | undefined>((least, one) => (least! < one ? least : one), undefined),
+    lastNs: times.reduce<bigint | undefined>((most, one) => (most! > one ? most : one), undefined),
+    bytes: head.end,
+    inputsBytes: existsSync(hourPath(folder, hour, 'inputs')) ? head.inputs : 0,
+    crc: groups.reduce((crc, one) => crc32(encodeHead(one), crc), 0),
+    losses: losses.map(([first, to]) => ({ firstNs: BigInt(first), lastNs: BigInt(to) })),
+  };
+  return { listed, last: { segment: head.segment, id: head.id } };
 }

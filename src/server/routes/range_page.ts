@@ -64,12 +64,14 @@ export async function rangePage(
     for (;;) {
       const isDone = await turn(async () => {
         const few = await blocks.nextFew();
-        for (const block of few)
+        for (const block of few) {
+          if (!isTyped && counter.addAll(block.rows)) continue;
           for (const entry of block.bareEntries()) {
             if (entry.kind === 'gap') counter.lose(entry.timeNs);
             else if (entry.kind === 'priced') counter.add(entry.timeNs, isTyped ? priceOf(entry.line) : 0n);
             if (counter.endNs !== undefined) return true;
           }
+        }
         return few.length === 0;
       });
       if (isDone) break;
@@ -127,6 +129,17 @@ class RowCounter {
       this.rows++;
     }
     if (!fitsDecimal(price)) this.prices = 'text';
+  }
+
+  /**
+   * Adds rows whose times do not matter. @returns false if they may matter
+   */
+  addAll(rows: number | undefined): boolean {
+    const hasTimes = rows === undefined || this.#everyNs !== undefined || this.lost !== undefined;
+    if (hasTimes || this.rows + rows > this.#rowsMax) return false;
+    this.#read += rows;
+    this.rows += rows;
+    return true;
   }
 
   /** Ends the answer with the next interval. */
