@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '../../src/clock/clock.js';
 import { loadConfig } from '../../src/config/load.js';
+import { listSegments, logFolderOf } from '../../src/log/segment.js';
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { pastFolderOf } from '../../src/past/hour_paths.js';
 import { HourWriter } from '../../src/past/hour_writer.js';
@@ -10,6 +12,7 @@ import { decodeHolding } from '../../src/records/holding.js';
 import { openStore } from '../../src/store/store.js';
 import { AggregateEntries } from './log_records.js';
 
+const SEAL_POLL_MS = 20;
 /** The length of a line with five inputs. */
 const LINE_BYTES = 3_500;
 
@@ -42,6 +45,8 @@ export async function fillStore(configFile: string, textBytes: number): Promise<
     for (const asset of assets) store.record(asset, decodeHolding(entries.next(timeNs).bytes));
     await store.durable();
   }
+  // A service that is not at its limit has moved all segments but the newest.
+  while (listSegments(logFolderOf(dir)).length > 1) await setTimeout(SEAL_POLL_MS);
   await store.close();
   return readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .map((path) => statSync(join(dir, path)))
