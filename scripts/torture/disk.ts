@@ -26,7 +26,7 @@ const NAMESPACE = ['unshare', '-r', '-m', 'sh', '-c'];
 async function measure(scale: Scale) {
   const { file, storageDir } = writeTortureConfig({ assets: ASSETS });
   mkdirSync(storageDir);
-  const mount = `mount -t tmpfs -o size=24m none '${storageDir}'`;
+  const mount = `mount -t tmpfs -o size=24m,mode=0700 none '${storageDir}'`;
   const [command, ...args] = [...NAMESPACE, mount];
   if (spawnSync(command!, args).status !== 0)
     return { skipped: 'not allowed to mount a small file system (unshare -r -m)' };
