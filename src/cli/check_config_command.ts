@@ -3,7 +3,7 @@ import { outputOf, ownText, shown, tell } from './shown_line.js';
 import { damageOf, hostProblems, readForStart, startProblem } from './start_checks.js';
 
 /**
- * Adds `check-config FILE`, which runs the checks of `serve` without serving, and checks every record of the data folder. Warnings
+ * Adds `check-config FILE`, which runs the checks of `serve` without serving, and checks everything in the data folder. Warnings
  * do not change the exit status. The exit status is 2 when the file has errors or the data folder is damaged. The status is 1 when
  * the service cannot run on this machine.
  */
