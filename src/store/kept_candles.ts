@@ -88,6 +88,8 @@ export class KeptCandles {
   /** Writes closed minutes of another store. They replace existing minutes. */
   add(asset: AssetName, minutes: readonly NumberedCandle[]): Promise<void> {
     return this.#run(async () => {
+      // An own minute that closed before, perhaps incomplete, must not replace one of the other store.
+      await this.#writeClosed();
       await this.#writer.write(asset, minutes);
       this.reader.changed();
     });

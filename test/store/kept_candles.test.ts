@@ -139,6 +139,17 @@ test('minutes of another store replace those of the files, in the past and in th
   await candles.end();
 });
 
+test('a minute of another store replaces an own one that closed before and is not written yet', async (t) => {
+  const candles = setUp(t).open();
+  candles.close(BTC, candle(START, 1));
+  const whole = { number: START, ...candle(START, 9) };
+  await candles.add(BTC, [whole]);
+  t.same(read(candles), merged([whole], '1'));
+  await candles.flush();
+  t.same(read(candles), merged([whole], '1'));
+  await candles.end();
+});
+
 test('a damaged row is left out and named once, in files of minutes and of quarter hours', async (t) => {
   const opened = setUp(t);
   const candles = opened.open();
