@@ -111,7 +111,8 @@ class RunningSegment {
     const entry = (index: number) => {
       const text = texts[index]!;
       const [isCarried, timeNs] = [places.isCarried[from + index]!, places.timesNs[from + index]!];
-      return entryOf(withInputs ? text : withoutInputs(text), isCarried, timeNs);
+      const found = entryOf(text, isCarried, timeNs);
+      return withInputs || found.kind !== 'priced' ? found : { ...found, line: withoutInputs(found.line) };
     };
     return {
       firstNs: places.timesNs[from]!,

@@ -62,36 +62,8 @@ test('the table of clusters has the figures of bench/results.json', async (t) =>
       'aggregates through the log, three copies',
       `${figure('cluster-log', 'default sync')} a second; ${figure('cluster-log', 'sync_interval: always')} with`,
     ],
-    ['50 feeds from one nats-server', `${figure('cluster-feeds', 'nats-server with 50 feeds')} of a core`],
   ] as const)
     t.match(page, `\n| ${work} | ${start}`);
   for (const node of ['aggregator', 'edge'])
     t.match(page, new RegExp(`an ${node} in \\d+ s, ${figure('cluster-catch-up', node)} times`));
-});
-
-test('the pages have the size of the past of bench/results.json', async (t) => {
-  const line = (name: string) =>
-    rows.find((row) => row.name === 'past')!.lines.find((one) => one.name === name)!.ours;
-  const without = Math.round(line('an aggregate without inputs'));
-  const withInputs = Math.round(line('an aggregate with inputs'));
-  const past = section('src/README.md', 'The past');
-  t.match(past, `\n| without inputs | ${without} | `);
-  t.match(past, `\n| with inputs | ${withInputs} | `);
-  const sizing = section('scripts/deploy/README.md', 'Sizing');
-  t.match(sizing, `takes ${without} bytes for each aggregate`);
-  t.match(sizing, `it takes ${withInputs - without} bytes more`);
-});
-
-test('the client’s page has the times of signing of bench/results.json', async (t) => {
-  const page = section('src/client/README.md', 'Speed of signing');
-  for (const [line, unit] of [
-    ['EVM', 'µs'],
-    ['Stark', 'ms'],
-  ] as const) {
-    const { ours } = rows
-      .find(({ name }) => name === 'client-signing')!
-      .lines.find(({ name }) => name === line)!;
-    const time = (unit === 'µs' ? 1e6 : 1e3) / ours;
-    t.match(page, `\n| ${line} | ${time.toPrecision(2)} ${unit} | `);
-  }
 });

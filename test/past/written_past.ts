@@ -6,7 +6,7 @@ import { pastFolderOf } from '../../src/past/hour_paths.js';
 import { HourWriter, type HourWriterOptions } from '../../src/past/hour_writer.js';
 import { type PastEntry, stateText } from '../../src/past/past_entry.js';
 import { PastReader, type PastReaderOptions } from '../../src/past/past_reader.js';
-import type { Holding } from '../../src/records/holding.js';
+import { type Holding, holdingText } from '../../src/records/holding.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { DAY_NS, HOUR_START_NS, textOf } from './sample_past.js';
 
@@ -43,8 +43,9 @@ export class WrittenPast {
   }
 
   /** Adds the next state of an asset, as the store does. */
-  append(name: AssetName, { state, timeNs, line }: Holding): void {
-    this.log.append(state === 'priced' ? line : stateText(state, name, timeNs));
+  append(name: AssetName, holding: Holding): void {
+    const { state, timeNs } = holding;
+    this.log.append(state === 'priced' ? holdingText(holding) : stateText(state, name, timeNs));
   }
 
   /** Writes entries, with a commit after every few. The clock follows the aggregates. */
@@ -52,7 +53,10 @@ export class WrittenPast {
     let waiting = 0;
     for (const entry of entries) {
       if (typeof entry !== 'string') this.#clock.timeNs = entry.signedAtNs;
-      this.log.append(typeof entry === 'string' ? entry : textOf(entry));
+      // A record of the log, as the store writes it.
+      this.log.append(
+        typeof entry === 'string' ? entry : `{"at":"${entry.signedAtNs}","aggregate":${textOf(entry)}}`,
+      );
       if (++waiting % perCommit === 0) await this.log.durable();
     }
     await this.log.durable();
