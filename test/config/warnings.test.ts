@@ -99,7 +99,12 @@ const LIMITS: readonly [path: readonly (string | number)[], bad: unknown, good: 
   ],
   [['assets', 0, 'max_age'], '499ms', '500ms', /assets\[0\]\.max_age: below clock_period: .* of BTCUSD/],
   [['assets', 0, 'max_deviation_percent'], 5000, 99.9, /assets\[0\]\.max_deviation_percent: from 100 on no/],
-  [['storage', 'candle_retention'], '1h', '1d', /storage\.candle_retention: below 1d candles of a day are/],
+  [
+    ['storage', 'candle_retention'],
+    '1h',
+    '1d',
+    /storage\.candle_retention: below 1d the candles of a month are/,
+  ],
   [
     ['listen', 'trusted_proxies'],
     ['0.0.0.0/0'],
