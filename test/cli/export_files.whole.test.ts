@@ -27,7 +27,12 @@ test(
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-exports-'));
     const clock = new FakeClock(systemClock());
     const service = await startTestService(
-      { assets: ASSETS, storage: { dir: join(dir, 'store'), past: { proofs: '1h', signatures: '90d' } } },
+      {
+        assets: ASSETS,
+        storage: { dir: join(dir, 'store'), past: { proofs: '1h', signatures: '90d' } },
+        // Each price is signed, however fast this machine publishes.
+        limits: { delta_aggregates_per_second: 10_000 },
+      },
       { clock },
     );
     process.env['TICKSEAL_TOKEN'] = TOKEN;
