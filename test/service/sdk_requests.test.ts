@@ -119,7 +119,7 @@ test('a publisher gives the verdict on each price', async (t) => {
       { [symbol]: { status: 'accepted' } },
     ]);
     await eventually(async () => (await client.latest([symbol]))[symbol]?.decimal === '61000.75');
-    await t.rejects(publisher.publish({ [symbol]: '1e5' }), RangeError);
+    await t.rejects(publisher.publish({ [symbol]: '1e5x' }), RangeError);
     await t.rejects(publisher.publish({ [symbol]: 61000.5 as never }), {
       name: 'TypeError',
       message: `the price of ${symbol} must be decimal text or a bigint, not a number`,
