@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
-import { SourceRun } from '../../src/markets/source_run.js';
-import { planOf } from '../sources/plans.js';
+import type { SourceRun } from '../../src/markets/source_run.js';
+import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
 function start(
@@ -8,21 +8,11 @@ function start(
   command: readonly string[],
 ): { time: ManualTime; run: SourceRun; warnings: string[] } {
   const time = new ManualTime();
-  const warnings: string[] = [];
-  const run = new SourceRun({
-    plan: planOf(`
+  const text = `
 sources: { desk: { kind: command, run: ${JSON.stringify(command)} } }
 assets: { A: { from: [desk A], min_sources: 1, max_age: 10s } }
-`),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
-    write: () => {},
-    warn: (text) => warnings.push(text),
-  });
-  t.teardown(() => run.close());
-  return { time, run, warnings };
+`;
+  return { time, ...manualRun(t, text, time) };
 }
 
 const node = (program: string) => [process.execPath, '-e', program];

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { Recorder } from '../../src/markets/recorder.js';
-import { SourceRun } from '../../src/markets/source_run.js';
-import { planOf } from '../sources/plans.js';
+import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
 /** Starts a server, and returns its address. */
@@ -20,18 +19,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
 /** Runs the sources of a file on the test's clock. */
 async function runOf(t: Test, text: string, env: Record<string, string>, recorder?: Recorder) {
   const time = new ManualTime();
-  const warnings: string[] = [];
-  const run = new SourceRun({
-    plan: planOf(text),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env,
-    write: () => {},
-    warn: (text) => warnings.push(text),
-    recorder,
-  });
-  t.teardown(() => run.close());
+  const { run, warnings } = manualRun(t, text, time, { env, recorder });
   await run.open();
   return { time, warnings, run };
 }

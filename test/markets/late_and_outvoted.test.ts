@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
-import { SourceRun } from '../../src/markets/source_run.js';
-import { planOf, START } from '../sources/plans.js';
+import { START } from '../sources/plans.js';
+import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 import { MarketScene } from './market_scene.js';
 
@@ -147,18 +147,11 @@ test('a time that the operator named is the quote’s time', async (t) => {
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
   const time = new ManualTime();
-  const run = new SourceRun({
-    plan: planOf(
-      `sources: { web: { kind: http, url: "http://127.0.0.1:${port}/{symbol}", every: 1s, price: $.rate, at: $.time } }\nassets: { A: { from: [web EUR], min_sources: 1, max_age: 60s } }`,
-    ),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
-    write: () => {},
-    warn: () => {},
-  });
-  t.teardown(() => run.close());
+  const { run } = manualRun(
+    t,
+    `sources: { web: { kind: http, url: "http://127.0.0.1:${port}/{symbol}", every: 1s, price: $.rate, at: $.time } }\nassets: { A: { from: [web EUR], min_sources: 1, max_age: 60s } }`,
+    time,
+  );
   await run.open();
   const day = 86_400_000;
   const now = Number(START / 1_000_000n);

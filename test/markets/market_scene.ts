@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
-import { SourceRun } from '../../src/markets/source_run.js';
+import type { SourceRun } from '../../src/markets/source_run.js';
 import type { Clock, TimeNs } from '../../src/model/time.js';
 import type { Decision } from '../../src/sources/decision.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
-import { planOf } from '../sources/plans.js';
+import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
 const HALF_SPREAD = 0.0001;
@@ -18,7 +18,7 @@ export class MarketScene {
     readonly used: string;
     readonly sources: readonly { readonly verdict: string }[];
   }[] = [];
-  readonly warnings: string[] = [];
+  warnings: readonly string[] = [];
   /** The step of the wall clock. */
   wallStepNs = 0n;
   /** The true price. */
@@ -42,19 +42,14 @@ export class MarketScene {
     const sources = [...scene.exchanges].map(([kind, { definition }]) => `  ${kind}: ${definition}`);
     const from = named.flatMap(([kind, pairs]) => pairs.map((pair) => `${kind} ${pair}`));
     const wall: Clock = { nowNs: () => (scene.time.nowNs() + scene.wallStepNs) as TimeNs };
-    scene.run = new SourceRun({
-      plan: planOf(
-        `sources:\n${sources.join('\n')}\n${more}\nassets: { A: { from: [${from.join(', ')}], ${asset} } }\npublish: { every: 500ms, delta_percent: 0.01 }`,
-      ),
-      clock: wall,
-      steady: scene.time,
-      schedule: scene.time.schedule,
-      random: () => 0.5,
-      env: {},
-      write: (line, decision) => scene.#judge(line, decision),
-      warn: (text) => scene.warnings.push(text),
-    });
-    t.teardown(() => scene.run.close());
+    const { run, warnings } = manualRun(
+      t,
+      `sources:\n${sources.join('\n')}\n${more}\nassets: { A: { from: [${from.join(', ')}], ${asset} } }\npublish: { every: 500ms, delta_percent: 0.01 }`,
+      scene.time,
+      { clock: wall, steady: scene.time, write: (line, decision) => scene.#judge(line, decision) },
+    );
+    scene.run = run;
+    scene.warnings = warnings;
     await scene.run.open();
     for (const [kind, pairs] of named)
       await until(() => {

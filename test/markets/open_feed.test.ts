@@ -5,9 +5,9 @@ import { test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import type { FrameSink } from '../../src/markets/market_feed.js';
 import { openFeed } from '../../src/markets/open_feed.js';
-import { SourceRun } from '../../src/markets/source_run.js';
 import { MARKETS } from '../../src/sources/adapters/built_in.js';
 import { planOf, START } from '../sources/plans.js';
+import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
 test('a pair that halts during the run is not asked for over REST, which still shows its last prices', async (t) => {
@@ -85,19 +85,11 @@ test('a list that is an error is read again within a minute, and a pair that joi
     /pairs_url: "[^"]*"/,
     `pairs_url: "http://127.0.0.1:${port}/"`,
   );
-  const warnings: string[] = [];
-  const run = new SourceRun({
-    plan: planOf(
-      `sources: { a: ${definition} }\nassets: { B: { from: [a BTC/USDT], min_sources: 1 }, N: { from: [a NEW/USDT], min_sources: 1 } }`,
-    ),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
-    write: () => {},
-    warn: (text) => warnings.push(text),
-  });
-  t.teardown(() => run.close());
+  const { run, warnings } = manualRun(
+    t,
+    `sources: { a: ${definition} }\nassets: { B: { from: [a BTC/USDT], min_sources: 1 }, N: { from: [a NEW/USDT], min_sources: 1 } }`,
+    time,
+  );
   t.same(await run.open(), [], 'no fault of the file');
   await until(() => exchange.asked.length === 2, 'all pairs are tried');
   const listOf = (...names: string[]) =>
@@ -119,16 +111,12 @@ test('a list that is an error is read again within a minute, and a pair that joi
   await until(() => !exchange.isConnected, 'the end of the first run');
 
   // Another run begins while the pair does not exist.
-  const second = new SourceRun({
-    plan: planOf(`sources: { a: ${definition} }\nassets: { N: { from: [a NEW/USDT], min_sources: 1 } }`),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
-    write: () => {},
-    warn: (text) => warnings.push(text),
-  });
-  t.teardown(() => second.close());
+  const { run: second } = manualRun(
+    t,
+    `sources: { a: ${definition} }\nassets: { N: { from: [a NEW/USDT], min_sources: 1 } }`,
+    time,
+    { warn: (text) => warnings.push(text) },
+  );
   t.match(await second.open(), [{ at: { pair: 'NEW/USDT' } }]);
   const { connections } = exchange;
   answer = listOf('BTC', 'NEW');
@@ -153,20 +141,12 @@ test('an exchange that refuses a WebSocket is left alone for as long as it says'
   });
   server.on('request', (_, response) => response.destroy());
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const warnings: string[] = [];
   answer = 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 240\r\n\r\n';
-  const run = new SourceRun({
-    plan: planOf(
-      `sources: { a: { kind: kraken, url: "ws://${address}", pairs_url: "http://${address}/" } }\nassets: { B: { from: [a BTC/USD], min_sources: 1 } }`,
-    ),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
-    write: () => {},
-    warn: (text) => warnings.push(text),
-  });
-  t.teardown(() => run.close());
+  const { run, warnings } = manualRun(
+    t,
+    `sources: { a: { kind: kraken, url: "ws://${address}", pairs_url: "http://${address}/" } }\nassets: { B: { from: [a BTC/USD], min_sources: 1 } }`,
+    time,
+  );
   await run.open();
   /** Advances the time second by second until there is another attempt. */
   const next = async () => {

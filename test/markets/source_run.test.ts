@@ -1,28 +1,20 @@
 import { test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
-import { SourceRun } from '../../src/markets/source_run.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { planOf } from '../sources/plans.js';
+import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
 test('frames that waited while the process stood still are not read', async (t) => {
   const exchange = await LocalExchange.start(t, 'binance', ['BTC/USD']);
   const time = new ManualTime();
-  const warnings: string[] = [];
   let stalledNs = 0n;
-  const run = new SourceRun({
-    plan: planOf(
-      `sources: { a: ${exchange.definition} }\nassets: { B: { from: [a BTC/USD], min_sources: 1, max_age: 60s } }`,
-    ),
+  const { run, warnings } = manualRun(
+    t,
+    `sources: { a: ${exchange.definition} }\nassets: { B: { from: [a BTC/USD], min_sources: 1, max_age: 60s } }`,
+    time,
     // The clock of a process that stood still is ahead of its timers.
-    clock: { nowNs: () => (time.nowNs() + stalledNs) as TimeNs },
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
-    write: () => {},
-    warn: (text) => warnings.push(text),
-  });
-  t.teardown(() => run.close());
+    { clock: { nowNs: () => (time.nowNs() + stalledNs) as TimeNs } },
+  );
   await run.open();
   const bid = () => Number((run.decisions()[0]!.readings[0]!.quote?.bid ?? 0n) / 10n ** 18n);
   await until(() => exchange.asked.length === 1, 'the subscription');

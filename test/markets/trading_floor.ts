@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
-import { SourceRun } from '../../src/markets/source_run.js';
+import type { SourceRun, SourceRunOptions } from '../../src/markets/source_run.js';
 import type { Decision } from '../../src/sources/decision.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
-import { planOf } from '../sources/plans.js';
+import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
 const DOLLAR: readonly BuiltInKind[] = ['kraken', 'coinbase', 'bitstamp'];
@@ -18,7 +18,7 @@ export class TradingFloor {
   readonly time = new ManualTime();
   readonly exchanges = new Map<BuiltInKind, LocalExchange>();
   readonly lines: string[] = [];
-  readonly warnings: string[] = [];
+  warnings: readonly string[] = [];
   /** The exchanges that report a wrong price, or the true price too late. */
   readonly dishonest = new Set<BuiltInKind>();
   /** The published prices outside the quotes of the honest exchanges. */
@@ -46,23 +46,18 @@ export class TradingFloor {
     const inputs = from.map((kind) =>
       DOLLAR.includes(kind) ? `${kind} BTC/USD` : `"${kind} BTC/USDT * USDTUSD"`,
     );
-    floor.run = new SourceRun({
-      plan: planOf(`
+    const text = `
 sources:
 ${sources.join('\n')}
 assets:
   USDTUSD: { from: [${DOLLAR.map((kind) => `${kind} USDT/USD`).join(', ')}], bounds: [0.5, 1.5], publish: false, max_age: 5s }
   BTCUSD: { from: [${inputs.join(', ')}], max_age: 5s, max_spread_percent: 0.5 }
 publish: { every: 500ms, delta_percent: 0.01 }
-`),
-      clock: floor.time,
-      schedule: floor.time.schedule,
-      random: () => 0.5,
-      env: {},
-      write: (line, decision) => floor.#judge(line, decision),
-      warn: (text) => floor.warnings.push(text),
-    });
-    t.teardown(() => floor.run.close());
+`;
+    const write: SourceRunOptions['write'] = (line, decision) => floor.#judge(line, decision);
+    const { run, warnings } = manualRun(t, text, floor.time, { write });
+    floor.run = run;
+    floor.warnings = warnings;
     floor.showAll();
     await floor.run.open();
     const exchanges = [...floor.exchanges.values()];
