@@ -79,6 +79,7 @@ const ROOMS: Rooms = {
   ledger: ['model', 'crypto/keccak', 'tlog'],
   aggregator: [
     'wire/algorithms',
+    'wire/publish_message',
     'wire/signatures',
     'model',
     'fair',

@@ -5,6 +5,7 @@ import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { parseHex } from '../model/hex.js';
 import { msgHashOf, type PublisherPrice } from '../model/signed_price.js';
+import { PUBLISHER_NOT_LISTED } from '../wire/publish_message.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES } from '../wire/signatures.js';
 import type { SignedFields } from './signature_jobs.js';
 import { verifyHere } from './update_verifier.js';
@@ -55,7 +56,7 @@ export class InputVerifier {
     const { price, timestampNs, wire } = input;
     const key = parseHex(wire.publisherKey, PUBLIC_KEY_BYTES[signatureType]);
     const publisher = key && this.#publisherOf(signatureType, key);
-    if (publisher === undefined) return 'publisher_key is not on the allow-list';
+    if (publisher === undefined) return PUBLISHER_NOT_LISTED;
     if (!publisher.assets.has('*') && !publisher.assets.has(symbol))
       return 'publisher_key is not allowed for this asset';
     if (signatureType === 'evm' && wire.externalAssetId !== symbol)

@@ -4,7 +4,7 @@ import { Publisher, type PublishResult } from '../client/prices/publisher.js';
 import type { PriceSigner } from '../client/sign/sign_price.js';
 import type { SignatureType } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
-import type { RequestedAck } from '../wire/publish_message.js';
+import { PUBLISHER_NOT_LISTED, type RequestedAck } from '../wire/publish_message.js';
 import { type CommandStreams, describeDown } from './client_command.js';
 import { listedPublisher } from './keygen_command.js';
 import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
@@ -28,9 +28,6 @@ export interface SessionOptions {
  * The largest number of messages without an answer. At this limit the session stops reading standard input until answers arrive.
  */
 const UNANSWERED_MAX = 64;
-
-/** The reason with which the service refuses a key that its configuration lacks. */
-const NOT_LISTED = 'publisher_key is not on the allow-list';
 
 /**
  * A run of `tickseal publish`. The session sends lines on one connection, prints every answer, and signs the last prices again.
@@ -206,7 +203,8 @@ export class PublishSession {
     if (result.status === 'answered') {
       const { accepted, rejected } = result;
       if (Object.keys(rejected).length > 0) this.#isOk = false;
-      if (Object.values(rejected).some((reason) => reason.includes(NOT_LISTED))) this.#sayHowToList();
+      if (Object.values(rejected).some((reason) => reason.includes(PUBLISHER_NOT_LISTED)))
+        this.#sayHowToList();
       this.#out.json(JSON.stringify({ type: 'ack', trace_id, accepted, rejected }));
     } else if (result.status === 'failed') {
       this.#isOk = false;

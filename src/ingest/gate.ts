@@ -6,6 +6,7 @@ import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
 import { LatestInput } from '../records/latest_input.js';
 import { SeenWindow } from '../records/seen_window.js';
+import { PUBLISHER_NOT_LISTED } from '../wire/publish_message.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, isOver, ReplayRules, type SignedUpdate } from './replay.js';
@@ -218,7 +219,7 @@ export class Gate {
     const key = parseHex(text, PUBLIC_KEY_BYTES[path]);
     if (key === undefined) return `publisher_key is not 0x and the hex of ${PUBLIC_KEY_BYTES[path]} bytes`;
     const publisher = this.#allowList.publisherByKey(path, key);
-    if (publisher === undefined) return 'publisher_key is not on the allow-list';
+    if (publisher === undefined) return PUBLISHER_NOT_LISTED;
     if (keys.size === KEY_TEXTS_MAX) keys.clear();
     // The gate keeps a copy, because the text may be a slice of a whole message. The text is ASCII, as each hex text.
     const kept = Buffer.from(text, 'latin1').toString('latin1');

@@ -119,7 +119,10 @@ test('a publisher gives the verdict on each price', async (t) => {
       { [symbol]: { status: 'accepted' } },
     ]);
     await eventually(async () => (await client.latest([symbol]))[symbol]?.decimal === '61000.75');
-    await t.rejects(publisher.publish({ [symbol]: '1e5x' }), RangeError);
+    for (const wrong of ['1e', 'e5', '1e-19', '1,5'])
+      await t.rejects(publisher.publish({ [symbol]: wrong }), RangeError, wrong);
+    t.match(await publisher.publish({ [symbol]: '6.1e4' }), { [symbol]: { status: 'accepted' } });
+    await eventually(async () => (await client.latest([symbol]))[symbol]?.decimal === '61000');
     await t.rejects(publisher.publish({ [symbol]: 61000.5 as never }), {
       name: 'TypeError',
       message: `the price of ${symbol} must be decimal text or a bigint, not a number`,
