@@ -70,11 +70,6 @@ export function readSignedLine(line: string): SignedAggregate {
   return aggregateOf(required(readAggregateLine(line)));
 }
 
-/** Returns the facts that a line shows. @throws RangeError when the text is not such a line */
-export function shownIn(line: string): ShownFacts {
-  return shownBy(required(readAggregateLine(line)));
-}
-
 function shownBy({ field, encodedAssetId, version, checksum }: AggregateLine): ShownFacts {
   return { serviceName: field.slice(0, -signedPriceField('').length), encodedAssetId, version, checksum };
 }
