@@ -254,11 +254,9 @@ export class DiskLog {
 
   #seal(): void {
     // A segment always follows the sealed ones, so the loss of the newest segment is found.
-    if (this.#closing.signal.aborted || this.#running === undefined) return;
+    if (this.#closing.signal.aborted || this.#running === undefined || this.#toSeal.length === 0) return;
     clearTimeout(this.#sealTimer);
-    this.#sealing ??= this.#sealAll().finally(() => {
-      this.#sealing = undefined;
-    });
+    this.#sealing ??= this.#sealAll();
   }
 
   async #sealAll(): Promise<void> {
@@ -275,6 +273,9 @@ export class DiskLog {
       if (signal.aborted) return;
       logger?.error(`the log cannot be moved into its files: ${(error as Error).message}`);
       this.#sealTimer = setTimeout(() => this.#seal(), SEAL_RETRY_MS).unref();
+    } finally {
+      // Nothing can come between the last look at the list and this line, so no segment is left over.
+      this.#sealing = undefined;
     }
   }
 }
