@@ -17,7 +17,7 @@ const PROGRAMS = [
   'src/cli/demo/simulated_publishers.ts',
   'src/clock/precise_timer_worker.ts',
   'src/crypto/pool/worker.ts',
-  'src/edge/threads/thread_main.ts',
+  'src/service/edge/threads/thread_main.ts',
 ];
 /** The files that a build of the page writes last. */
 const PAGE_OUTPUTS = ['dist/page/manifest.json', 'dist/reference/client.json'];

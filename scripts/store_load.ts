@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openStore } from '../src/log/store/store.js';
 import { NS_PER_SECOND, type TimeNs } from '../src/model/time.js';
-import { openStore } from '../src/store/store.js';
 import { FakeClock } from '../test/clock/fake_clock.js';
 import {
   atSecond,
@@ -13,7 +13,7 @@ import {
   samplePublisher,
   storeOptions,
   units,
-} from '../test/store/sample.js';
+} from '../test/log/store/sample.js';
 import { appendTo, latestIn } from './load/store_records.js';
 
 /**

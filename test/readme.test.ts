@@ -5,10 +5,10 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseConfig } from '../src/config/load.js';
 import { fileSchema } from '../src/config/schema.js';
-import { SOURCE_METRICS } from '../src/markets/source_metrics.js';
-import { METRICS } from '../src/metrics/metrics.js';
+import { WITNESS_METRICS } from '../src/publiclog/witness/witness_metrics.js';
 import { createRoutes } from '../src/server/routes/index.js';
-import { WITNESS_METRICS } from '../src/witness/witness_metrics.js';
+import { METRICS } from '../src/service/metrics/metrics.js';
+import { SOURCE_METRICS } from '../src/sources/markets/source_metrics.js';
 import { firstCells, PAGES, ROOT, readPage, section } from './pages.js';
 import { runShell } from './run_shell.js';
 

@@ -36,7 +36,7 @@ test('fast tests start no browser, server, demo, package manager or compiler', a
 
 test('light tests load no threads, processes or sockets', async (t) => {
   const rooms = new Set(FILES.filter(isLight).map((file) => file.split('/')[1]));
-  for (const room of ['wire', 'model', 'calendar', 'stream']) t.ok(rooms.has(room), room);
+  for (const room of ['wire', 'model', 'prices', 'stream']) t.ok(rooms.has(room), room);
   for (const [file, why] of [
     ['service/rest_prices', 'a service'],
     ['server/access/shared_access', 'a thread'],
@@ -104,9 +104,9 @@ test('the slowest files are told, and those above a budget', async (t) => {
 });
 
 test('tests that may open a listener are known, so that a Node without uWebSockets.js runs the others', async (t) => {
-  for (const file of ['service/rest_prices', 'server/uws/closing', 'edge/model.whole', 'cli/program'])
+  for (const file of ['service/rest_prices', 'server/uws/closing', 'service/edge/model.whole', 'cli/program'])
     t.ok(mayListen(`test/${file}.test.js`), file);
-  for (const file of ['store/store', 'crypto/pool/pool', 'crypto/keccak'])
+  for (const file of ['log/store/store', 'crypto/pool/pool', 'crypto/keccak'])
     t.notOk(mayListen(`test/${file}.test.js`), file);
 });
 

@@ -4,26 +4,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { symbolOf } from '../../scripts/load/config.js';
 import { ServedLog } from '../../src/client/verify/served_log.js';
-import { SignedHashes } from '../../src/edge/signed_hashes.js';
-import { CheckpointSigner } from '../../src/ledger/checkpoint_signer.js';
-import { Ledger } from '../../src/ledger/ledger.js';
+import type { SignedAggregate } from '../../src/model/signed_price.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
+import { CheckpointSigner } from '../../src/publiclog/ledger/checkpoint_signer.js';
+import { Ledger } from '../../src/publiclog/ledger/ledger.js';
 import {
   CHECKPOINT_FILE,
   publicFolderOf,
   stateFolderOf,
   writeDurably,
-} from '../../src/ledger/ledger_folder.js';
-import { LedgerReader } from '../../src/ledger/ledger_reader.js';
-import { HASH_FORM, PRICE_FORM, type RecordForm } from '../../src/ledger/record_form.js';
-import { recordMaker } from '../../src/ledger/record_of_aggregate.js';
-import type { SignedAggregate } from '../../src/model/signed_price.js';
-import { NS_PER_SECOND } from '../../src/model/time.js';
+} from '../../src/publiclog/ledger/ledger_folder.js';
+import { LedgerReader } from '../../src/publiclog/ledger/ledger_reader.js';
+import { HASH_FORM, PRICE_FORM, type RecordForm } from '../../src/publiclog/ledger/record_form.js';
+import { recordMaker } from '../../src/publiclog/ledger/record_of_aggregate.js';
+import { LogAudit } from '../../src/publiclog/witness/log_audit.js';
+import { SignedHashes } from '../../src/service/edge/signed_hashes.js';
 import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { nodeSha256 } from '../../src/tlog/node_sha256.js';
 import { HASH_BYTES } from '../../src/tlog/tree_hash.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
-import { LogAudit } from '../../src/witness/log_audit.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { measureService } from './latency.js';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { SEED, seededRandom } from '../../scripts/load/random.js';
 import { appendTo } from '../../scripts/load/store_records.js';
 import { loadConfig } from '../../src/config/load.js';
+import { openStore } from '../../src/log/store/store.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { openStore } from '../../src/store/store.js';
 
 const MINUTE_S = 60;
 const MINUTES_PER_COMMIT = 1_440;

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '../../src/clock/clock.js';
 import { loadConfig } from '../../src/config/load.js';
-import { listSegments, logFolderOf } from '../../src/log/segment.js';
+import { listSegments, logFolderOf } from '../../src/log/disk/segment.js';
+import { pastFolderOf } from '../../src/log/past/hour_paths.js';
+import { HourWriter } from '../../src/log/past/hour_writer.js';
+import { decodeHolding } from '../../src/log/records/holding.js';
+import { openStore } from '../../src/log/store/store.js';
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { pastFolderOf } from '../../src/past/hour_paths.js';
-import { HourWriter } from '../../src/past/hour_writer.js';
-import { decodeHolding } from '../../src/records/holding.js';
-import { openStore } from '../../src/store/store.js';
 import { AggregateEntries } from './log_records.js';
 
 const SEAL_POLL_MS = 20;

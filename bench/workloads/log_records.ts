@@ -2,10 +2,10 @@ import { symbolOf } from '../../scripts/load/config.js';
 import { SHOWN } from '../../scripts/load/store_records.js';
 import { type SentEntry, Updates } from '../../scripts/load/updates.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
+import { encodeHolding, type Holding } from '../../src/log/records/holding.js';
+import { holdingOf } from '../../src/log/records/next_holding.js';
 import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { encodeHolding, type Holding } from '../../src/records/holding.js';
-import { holdingOf } from '../../src/records/next_holding.js';
 
 /** The inputs of each aggregate. */
 export const INPUTS = 5;

@@ -1,10 +1,10 @@
+import type { Holding } from '../../src/log/records/holding.js';
+import { endingOf, holdingOf } from '../../src/log/records/next_holding.js';
+import type { ShownFacts } from '../../src/log/records/signed_line.js';
+import type { Store } from '../../src/log/store/store.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import type { Holding } from '../../src/records/holding.js';
-import { endingOf, holdingOf } from '../../src/records/next_holding.js';
-import type { ShownFacts } from '../../src/records/signed_line.js';
-import type { Store } from '../../src/store/store.js';
 
 type Records = Pick<Store, 'newest' | 'record'>;
 

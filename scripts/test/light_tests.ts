@@ -30,7 +30,7 @@ const SHARED_STATE =
 
 /** The rooms whose tests run a service, or parts of a service with sockets and stores, in their own process. */
 const SERVICE_ROOM =
-  /^test\/(?:aggregator|client|config|fire|ingest|markets|node|past|server|service|store|stream|witness)\//;
+  /^test\/(?:client|cluster\/node|config|fire|log\/(?:past|store)|prices|publiclog\/witness|server|service|sources\/markets|stream)\//;
 /** The largest number of such tests in one process. With more tests, one core would be idle at the end. */
 const SERVICE_TESTS_MAX = 7;
 /** The packages with which a test starts its own threads or processes. */

@@ -17,8 +17,8 @@ export function registerBackup(
     .action(async (dir: string, { from }: { from: string }) => {
       const progress = new Progress(stderr);
       try {
-        const { backUp } = await import('../store/folder_copy.js');
-        const { copyBothLogs } = await import('../ledger/log_copy.js');
+        const { backUp } = await import('../log/store/folder_copy.js');
+        const { copyBothLogs } = await import('../publiclog/ledger/log_copy.js');
         const { checkPastOf } = await import('./past_of_folder.js');
         const { parts, bytes } = await backUp(from, dir, {
           onProgress: (...step) => progress.update(...step),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
+import { systemReason } from '../log/store/data_folder.js';
 import { NODE_MAX } from '../model/node_list.js';
-import { systemReason } from '../store/data_folder.js';
 import type { ServerAddress } from './cluster_init/cluster_files.js';
 import { errorText, outputOf, ownText, tell } from './shown_line.js';
 

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDurationNs } from '../config/quantity.js';
+import { fitsDecimal, type PriceType } from '../log/records/parquet_rows.js';
+import { ROW_FORMATS, type RowFormat } from '../log/records/row_writer.js';
 import { NS_PER_MS } from '../model/time.js';
-import { fitsDecimal, type PriceType } from '../records/parquet_rows.js';
-import { ROW_FORMATS, type RowFormat } from '../records/row_writer.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
 import { exportWriter } from './exported_rows.js';
 import { parseInstant } from './instant_option.js';

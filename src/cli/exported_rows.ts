@@ -1,8 +1,8 @@
 import type { AggregatePrice } from '../client/prices/market_data.js';
 import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
-import type { PriceType } from '../records/parquet_rows.js';
-import type { RowDetail, RowValues } from '../records/row_columns.js';
-import { openRowWriter, type RowFormat, type RowWriter } from '../records/row_writer.js';
+import type { PriceType } from '../log/records/parquet_rows.js';
+import type { RowDetail, RowValues } from '../log/records/row_columns.js';
+import { openRowWriter, type RowFormat, type RowWriter } from '../log/records/row_writer.js';
 import { readAggregateLine } from '../wire/aggregate_line.js';
 
 /** The number of rows in a row group of Parquet. */

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { streamsFolderOf } from '../ledger/ledger_folder.js';
-import { beginNewOrigin, type EndedLog } from '../ledger/new_origin.js';
-import { isFolderInUse } from '../store/folder_lock.js';
+import { isFolderInUse } from '../log/store/folder_lock.js';
+import { streamsFolderOf } from '../publiclog/ledger/ledger_folder.js';
+import { beginNewOrigin, type EndedLog } from '../publiclog/ledger/new_origin.js';
 import { toBase64 } from '../tlog/log_text.js';
 import type { CommandStreams } from './client_command.js';
 import { errorText, ownText, shown, tell } from './shown_line.js';

@@ -3,16 +3,16 @@ import { setTimeout } from 'node:timers/promises';
 import { scheduleTimeout } from '../client/connect/platform.js';
 import { systemClock } from '../clock/clock.js';
 import { steadyClock } from '../clock/steady_clock.js';
-import { Recorder } from '../markets/recorder.js';
-import { sourceMetricsText } from '../markets/source_metrics.js';
-import { SourceRun } from '../markets/source_run.js';
-import { listenForMetrics, type MetricsListener } from '../metrics/metrics_listener.js';
 import { NS_PER_MS } from '../model/time.js';
 import { decisionTable, faultLines, type TableSize } from '../sources/decision_table.js';
+import { Recorder } from '../sources/markets/recorder.js';
+import { sourceMetricsText } from '../sources/markets/source_metrics.js';
+import { SourceRun } from '../sources/markets/source_run.js';
 import type { SourcesResult } from '../sources/parse_sources.js';
 import { planRemarks } from '../sources/plan_remarks.js';
 import { faultProblems, type SourceFault } from '../sources/source_fault.js';
 import type { CommandStreams } from './client_command.js';
+import { listenForMetrics, type MetricsListener } from './metrics_listener.js';
 import {
   errorText,
   LineWriter,

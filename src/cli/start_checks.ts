@@ -3,10 +3,10 @@ import type { Config } from '../config/config.js';
 import type { Problem } from '../config/document.js';
 import { type LoadResult, loadConfig } from '../config/load.js';
 import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.js';
+import { dataFolderProblem } from '../log/store/data_folder.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { hostProblem } from '../server/uws/port_claim.js';
 import { idProblems } from '../service/known_ids.js';
-import { dataFolderProblem } from '../store/data_folder.js';
 import { unannouncedKeyWarnings } from './planned_keys.js';
 
 /** A configuration with its keys, or all errors of the configuration, one line each. */
@@ -47,7 +47,7 @@ export function readForStart(file: string): Configured {
 
 /** Returns the errors of a damaged data folder. A start of the service checks the records only when it opens the folder. */
 export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
-  const { findFolderDamage } = await import('../store/contents.js');
+  const { findFolderDamage } = await import('../log/store/contents.js');
   const { checkPastOf } = await import('./past_of_folder.js');
   const message = await findFolderDamage(storage.dir, checkPastOf);
   const loaded = loadConfig(file);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../clock/clock.js';
-import type { AssetContents, FolderContents } from '../store/contents.js';
+import type { AssetContents, FolderContents } from '../log/store/contents.js';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
 import { errorText, LineWriter, ownText, shown, tell } from './shown_line.js';
@@ -26,11 +26,11 @@ export function registerStore(
     .action(async (folder: string, { json, newLog }: { json: boolean; newLog: boolean }) => {
       const progress = new Progress(stderr);
       try {
-        const { readContents } = await import('../store/contents.js');
+        const { readContents } = await import('../log/store/contents.js');
         const { checkPastOf } = await import('./past_of_folder.js');
         const contents = await readContents(folder, (...step) => progress.update(...step), checkPastOf);
         progress.clear();
-        if (newLog) await (await import('../store/forget_log.js')).forgetLog(folder, systemClock());
+        if (newLog) await (await import('../log/store/forget_log.js')).forgetLog(folder, systemClock());
         const out = new LineWriter(stdout, () => {});
         if (json) out.json(JSON.stringify(contents));
         else out.write(ownText(contentsText(folder, contents, Date.now() / 1000, newLog)));

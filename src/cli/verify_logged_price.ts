@@ -6,6 +6,7 @@ import { findPayload, type PayloadPlace } from '../client/verify/find_payload.js
 import { type PriceToFind, placeOfAggregate, verifyLogged } from '../client/verify/logged_price.js';
 import type { ReadLogFile } from '../client/verify/served_log.js';
 import { aggregatesIn } from '../client/verify/verify_aggregate.js';
+import { logFileReader } from '../publiclog/witness/log_file_reader.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
@@ -13,7 +14,6 @@ import type { LoggedPrice } from '../tlog/price_proof.js';
 import { PROOF_LENGTH_MAX, parseProofFile } from '../tlog/proof_file.js';
 import { NOTE_BYTES_MAX } from '../tlog/signed_note.js';
 import { TlogError } from '../tlog/tlog_error.js';
-import { logFileReader } from '../witness/log_file_reader.js';
 import { errorText, joined, type LineWriter, reasonText, type Shown, shown } from './shown_line.js';
 
 /** The policy file, and the file of a proof or the address of a service that proves the price. */

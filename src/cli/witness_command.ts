@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import { pino } from 'pino';
-import { makeFolder, systemReason } from '../store/data_folder.js';
-import { lockFolder } from '../store/folder_lock.js';
+import { makeFolder, systemReason } from '../log/store/data_folder.js';
+import { lockFolder } from '../log/store/folder_lock.js';
+import { RunningWitness } from '../publiclog/witness/run_witness.js';
+import { loadWitnessConfig, type WitnessConfig } from '../publiclog/witness/witness_config.js';
 import { formatVerifierKey } from '../tlog/verifier_key.js';
-import { RunningWitness } from '../witness/run_witness.js';
-import { loadWitnessConfig, type WitnessConfig } from '../witness/witness_config.js';
 import type { CommandStreams } from './client_command.js';
+import { listenForMetrics } from './metrics_listener.js';
 import { errorText, ownText, shown, tell } from './shown_line.js';
 import { EXIT_BAD_FILE } from './sources_session.js';
 
@@ -54,7 +55,13 @@ async function runUntilSignal(config: WitnessConfig): Promise<void> {
   const lock = await claim(config.folder);
   let witness: RunningWitness;
   try {
-    const parts = { config, logger, nowMs: Date.now, steadyMs: () => performance.now() };
+    const parts = {
+      config,
+      logger,
+      nowMs: Date.now,
+      steadyMs: () => performance.now(),
+      listenForOperator: listenForMetrics,
+    };
     witness = await RunningWitness.open(parts, lock);
   } catch (error) {
     await lock.release(true);

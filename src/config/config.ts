@@ -1,5 +1,5 @@
-import type { CalendarDefinition } from '../calendar/definition.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
+import type { CalendarDefinition } from '../model/calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
 import { type KeyPlan, type KeySource, readKeyPlan, toKeySource } from './key_source.js';

@@ -1,4 +1,4 @@
-import type { CalendarDefinition } from '../calendar/definition.js';
+import type { CalendarDefinition } from '../model/calendar/definition.js';
 import type { ConfigFile } from './schema.js';
 
 /** The parts of a file that fit the schema. A complete {@link ConfigFile} also has this type. */

@@ -1,6 +1,6 @@
-import { createCalendars } from '../calendar/calendars.js';
-import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../calendar/definition.js';
 import { checksumAddress } from '../crypto/checksum_address.js';
+import { createCalendars } from '../model/calendar/calendars.js';
+import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../model/calendar/definition.js';
 import { parseHex } from '../model/hex.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { clusterProblems } from './cluster_references.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { calendarDefinition } from '../calendar/definition.js';
+import { calendarDefinition } from '../model/calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { AGGREGATION_TYPES } from '../wire/algorithms.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
@@ -81,7 +81,7 @@ const listen = z.strictObject({
   /** The port. With 0 the system chooses a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
-  /** The number of threads that serve the sockets. `auto` means the number in `edge/threads/thread_plan.ts`. */
+  /** The number of threads that serve the sockets. `auto` means the number in `service/edge/threads/thread_plan.ts`. */
   threads: z
     .union([z.literal('auto'), z.int().min(1).max(LISTEN_THREADS_MAX)], {
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,

@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { nearHorizons } from '../calendar/horizon.js';
 import { PERCENT_SCALE } from '../model/asset.js';
+import { nearHorizons } from '../model/calendar/horizon.js';
 import type { Problem } from './document.js';
 import { limitWarnings } from './limit_warnings.js';
 import { RECORDS_NS_ADVISED } from './log_section.js';

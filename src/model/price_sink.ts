@@ -5,8 +5,8 @@ import type { TimeNs } from './time.js';
 
 /**
  * The interface between the code that makes prices and the code that serves prices. The aggregator reports each event to a sink, in
- * order. Inside a process, the messages contain the asset itself. For another thread (`feed/feed_bytes.ts`) or another machine
- * (`cluster/ticks/tick_sender.ts`, `node/term_log.ts`), the sender replaces the asset by its streaming ID, or by its symbol and
+ * order. Inside a process, the messages contain the asset itself. For another thread (`log/feed/feed_bytes.ts`) or another machine
+ * (`cluster/ticks/tick_sender.ts`, `cluster/node/term_log.ts`), the sender replaces the asset by its streaming ID, or by its symbol and
  * signature type.
  */
 export interface PriceSink {

@@ -1,8 +1,8 @@
 import type uWS from 'uWebSockets.js';
 import type { Logger } from 'pino';
-import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Config } from '../config/config.js';
-import { countRejection } from '../metrics/counters.js';
+import { countRejection } from '../model/counters.js';
+import type { PublishReceiver } from '../prices/publisher_session.js';
 import type { AggregateStreams } from '../stream/aggregate_streams.js';
 import type { StreamEngine } from '../stream/engine.js';
 import type { FanOut } from '../stream/fan_out.js';

@@ -1,10 +1,10 @@
 import { announcedList } from '../config/announced_chain.js';
 import type { Config } from '../config/config.js';
-import type { AnnouncedState } from '../metrics/state.js';
 import { keysAt, secondText } from '../model/announcement_chain.js';
 import type { KeyState } from '../model/key_schedule.js';
 import { type NodeList, type NodeSigner, stateOf } from '../model/node_list.js';
 import type { SignerKind } from '../wire/announcement.js';
+import type { AnnouncedState } from './metrics/state.js';
 
 /** Compares the keys with which this node signs now, and with which it will sign, with the newest announcement. */
 export function announcedState(

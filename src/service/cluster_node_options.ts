@@ -2,8 +2,8 @@ import type { Bus } from '../cluster/bus.js';
 import type { LogServers } from '../cluster/log/log_servers.js';
 import type { SharedCandles } from '../cluster/log/shared_candles.js';
 import type { MemberOptions } from '../cluster/member_options.js';
+import type { StreamingIds } from '../log/store/streaming_ids.js';
 import type { NodeList } from '../model/node_list.js';
-import type { StreamingIds } from '../store/streaming_ids.js';
 import type { PriceMakerOptions } from './solo.js';
 
 export interface ClusterNodeOptions extends PriceMakerOptions {

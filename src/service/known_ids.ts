@@ -3,7 +3,7 @@ import type { IdMapping } from '../cluster/ticks/id_mapping.js';
 import { IDS_UNKNOWN } from '../cluster/ticks/leader_names.js';
 import type { Config } from '../config/config.js';
 import type { Problem } from '../config/document.js';
-import { type ChangedId, IDS_FILE, meaningText, StreamingIds } from '../store/streaming_ids.js';
+import { type ChangedId, IDS_FILE, meaningText, StreamingIds } from '../log/store/streaming_ids.js';
 
 /** An error for a configuration that gives streaming IDs another meaning than before. */
 export class ChangedIdsError extends Error {

@@ -1,14 +1,14 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { type PublisherSession, type PublishOutcome, whenDurable } from '../aggregator/publisher_session.js';
 import { AggregateTimes } from '../clock/aggregate_times.js';
 import type { MarkPlace } from '../clock/written_mark.js';
 import type { Term } from '../cluster/leading/term.js';
+import { Checkpoints } from '../cluster/node/checkpoints.js';
+import { TermLog } from '../cluster/node/term_log.js';
 import { Submissions, type SubmissionsOptions } from '../cluster/publishers/submissions.js';
-import type { ReadMessage } from '../ingest/message.js';
 import type { Asset } from '../model/asset.js';
 import type { TimeNs } from '../model/time.js';
-import { Checkpoints } from '../node/checkpoints.js';
-import { TermLog } from '../node/term_log.js';
+import type { ReadMessage } from '../prices/message.js';
+import { type PublisherSession, type PublishOutcome, whenDurable } from '../prices/publisher_session.js';
 import { LocalMaker, type LocalMakerOptions } from './local_maker.js';
 import { durableRefusal } from './node_status.js';
 

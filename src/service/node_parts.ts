@@ -1,11 +1,11 @@
-import { InputVerifier } from '../aggregator/input_verifier.js';
 import type { LogFault } from '../cluster/log/log_follower_options.js';
+import { LogApplier, type LogApplierOptions } from '../cluster/node/log_applier.js';
+import { LogQuestions } from '../cluster/node/log_questions.js';
+import { ServerWatch } from '../cluster/node/server_watch.js';
 import type { NodePresence } from '../cluster/node_presence.js';
-import { publicFolderOf } from '../ledger/ledger_folder.js';
-import { LedgerReader } from '../ledger/ledger_reader.js';
-import { LogApplier, type LogApplierOptions } from '../node/log_applier.js';
-import { LogQuestions } from '../node/log_questions.js';
-import { ServerWatch } from '../node/server_watch.js';
+import { InputVerifier } from '../prices/input_verifier.js';
+import { publicFolderOf } from '../publiclog/ledger/ledger_folder.js';
+import { LedgerReader } from '../publiclog/ledger/ledger_reader.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { durableRefusal } from './node_status.js';
 

@@ -1,8 +1,8 @@
 import type { ClusterMember } from '../cluster/member.js';
-import type { ClusterState } from '../metrics/state.js';
-import type { LogApplier } from '../node/log_applier.js';
-import type { NodeDirectory } from '../node/node_directory.js';
-import type { ServerWatch } from '../node/server_watch.js';
+import type { LogApplier } from '../cluster/node/log_applier.js';
+import type { NodeDirectory } from '../cluster/node/node_directory.js';
+import type { ServerWatch } from '../cluster/node/server_watch.js';
+import type { ClusterState } from './metrics/state.js';
 
 /** Returns the answer to a message of a durable session. @param doubt the reason why the message may not be on disk */
 export function durableRefusal(doubt: string): string {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
+import { pastFolderOf } from '../log/past/hour_paths.js';
+import { HourWriter } from '../log/past/hour_writer.js';
+import { nameOfKey } from '../log/past/past_entry.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Clock } from '../model/time.js';
-import { pastFolderOf } from '../past/hour_paths.js';
-import { HourWriter } from '../past/hour_writer.js';
-import { nameOfKey } from '../past/past_entry.js';
 
 /**
  * Opens the files of the past. A reload does not change the configured times.

@@ -1,13 +1,13 @@
-import type { AskPast } from '../edge/other_pasts.js';
-import { pastPlaces } from '../edge/read_past.js';
+import { PastAnswerer } from '../cluster/node/past_answerer.js';
+import { PastAsker } from '../cluster/node/past_asker.js';
+import { PastReader } from '../log/past/past_reader.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { NodeList } from '../model/node_list.js';
-import { PastAnswerer } from '../node/past_answerer.js';
-import { PastAsker } from '../node/past_asker.js';
-import { PastReader } from '../past/past_reader.js';
 import { openLoopTurns } from '../server/rest/loop_turns.js';
 import { PastAccess } from '../server/routes/past_access.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
+import type { AskPast } from './edge/other_pasts.js';
+import { pastPlaces } from './edge/read_past.js';
 
 /** The exchange of older signed prices with the other nodes of a cluster. */
 export interface PastExchange {

@@ -1,8 +1,9 @@
-import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Ticked } from '../clock/ticker.js';
-import type { AskPast } from '../edge/other_pasts.js';
-import type { Activity, ClusterState, PublicLogState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
+import type { Activity } from '../prices/activity.js';
+import type { PublishReceiver } from '../prices/publisher_session.js';
+import type { AskPast } from './edge/other_pasts.js';
+import type { ClusterState, PublicLogState } from './metrics/state.js';
 import type { Settings } from './settings.js';
 
 /**

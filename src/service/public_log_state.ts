@@ -1,5 +1,5 @@
-import type { PublicLogState } from '../metrics/state.js';
-import type { OpenLog } from '../node/public_log.js';
+import type { OpenLog } from '../cluster/node/public_log.js';
+import type { PublicLogState } from './metrics/state.js';
 
 /** Returns the state of a public log for the metrics. */
 export function publicLogState(

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { PrivateKeys } from '../config/private_keys.js';
-import type { LoadedThread } from '../edge/threads/loaded_thread.js';
 import type { Simulated } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
 import type { StartingPort } from '../server/uws/early_listener.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
+import type { LoadedThread } from './edge/threads/loaded_thread.js';
 
 export interface ServiceOptions {
   readonly config: Config;

@@ -5,12 +5,12 @@ import { checksumAddress } from '../crypto/checksum_address.js';
 import { evmAddress as evmAddressOf } from '../crypto/evm.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
-import type { Identity } from '../edge/edge_command.js';
+import type { StoreOptions } from '../log/store/store_options.js';
 import { Catalogue } from '../model/catalogue.js';
 import { timedKeysOf } from '../model/key_schedule.js';
 import type { Signer } from '../model/node_list.js';
 import { NS_PER_MS, secondOf } from '../model/time.js';
-import type { StoreOptions } from '../store/store_options.js';
+import type { Identity } from './edge/edge_command.js';
 
 /** The settings that a reload changes. */
 export interface Settings {

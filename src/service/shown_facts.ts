@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.js';
 import { ALGORITHM_VERSION, algorithmChecksum } from '../crypto/algorithm_definition.js';
 import { encodedAssetId } from '../crypto/evm.js';
+import type { ShownFacts } from '../log/records/signed_line.js';
 import type { AggregationType } from '../model/asset.js';
-import type { ShownFacts } from '../records/signed_line.js';
 
 /** Makes the function that returns the facts of new aggregates. A reload does not change these facts. */
 export function shownFacts({

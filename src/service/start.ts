@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { usesStark } from '../config/stark_use.js';
-import { loadThread } from '../edge/threads/loaded_thread.js';
-import { planThreads } from '../edge/threads/thread_plan.js';
 import { StartingPort } from '../server/uws/early_listener.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { loadWebSockets } from '../server/uws/native.js';
+import { loadThread } from './edge/threads/loaded_thread.js';
+import { planThreads } from './edge/threads/thread_plan.js';
 import { openService, type Service } from './service.js';
 import type { ServiceOptions } from './service_options.js';
 

@@ -1,4 +1,4 @@
-import type { Budget } from '../fair/budget.js';
+import type { Budget } from '../model/budget.js';
 
 /**
  * The cost of a signature, in assets. A signature takes 36 µs. An asset takes 0.09 µs: its share of the body, the hash, the hex and the

@@ -1,4 +1,4 @@
-import { Roster } from '../fair/roster.js';
+import { Roster } from '../model/roster.js';
 
 /** The connections that share the bytes of each frame and its topic. */
 export class ReaderGroup<Session extends { memberPlace: number }> {

@@ -1,6 +1,6 @@
-import type { Budget } from '../fair/budget.js';
-import type { ControlCount } from '../fair/control_count.js';
 import type { AssetIndex } from '../model/asset.js';
+import type { Budget } from '../model/budget.js';
+import type { ControlCount } from '../model/control_count.js';
 
 /** The sequence of a connection that has received nothing. All its prices are due. */
 export const NOTHING_SENT = -1;

@@ -1,4 +1,4 @@
-import { CLOSED_CONTROL_COST, countControl } from '../fair/control_count.js';
+import { CLOSED_CONTROL_COST, countControl } from '../model/control_count.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
 import { BAD_MESSAGES_MAX } from '../wire/stream.js';

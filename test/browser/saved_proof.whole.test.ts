@@ -6,9 +6,9 @@ import { test } from 'tap';
 import { registerLog } from '../../src/cli/log_command.js';
 import { registerVerify } from '../../src/cli/verify_command.js';
 import { runCommand } from '../cli/run_command.js';
+import { signedPrice } from '../publiclog/witness/audited_log.js';
 import { Feed, units } from '../service/feed.js';
 import { SERVICE_KEYS, startTestService } from '../service/harness.js';
-import { signedPrice } from '../witness/audited_log.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, untilText, withTab } from './live_page.js';
 

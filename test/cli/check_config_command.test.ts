@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
-import { logFolderOf, segmentPath } from '../../src/log/segment.js';
-import { openStore } from '../../src/store/store.js';
-import { IDS_FILE, StreamingIds } from '../../src/store/streaming_ids.js';
-import { storeOptions } from '../store/sample.js';
+import { logFolderOf, segmentPath } from '../../src/log/disk/segment.js';
+import { openStore } from '../../src/log/store/store.js';
+import { IDS_FILE, StreamingIds } from '../../src/log/store/streaming_ids.js';
+import { storeOptions } from '../log/store/sample.js';
 import { run } from './run.js';
 
 test('a file without errors is ok', async (t) => {

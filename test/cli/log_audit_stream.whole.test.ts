@@ -7,9 +7,9 @@ import { type Test, test } from 'tap';
 import { WebSocketServer } from 'ws';
 import { registerLog } from '../../src/cli/log_command.js';
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
+import { AuditedLog, signedPrice, startOf } from '../publiclog/witness/audited_log.js';
+import { emptyFolder } from '../publiclog/witness/small_witness.js';
 import { policyText } from '../tlog/witnessed_log.js';
-import { AuditedLog, signedPrice, startOf } from '../witness/audited_log.js';
-import { emptyFolder } from '../witness/small_witness.js';
 import { runCommand } from './run_command.js';
 
 const PROMISED_S = 1;

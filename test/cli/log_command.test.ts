@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { registerLog } from '../../src/cli/log_command.js';
 import { formatEvidence } from '../../src/client/verify/evidence_file.js';
+import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from '../publiclog/witness/audited_log.js';
+import { emptyFolder } from '../publiclog/witness/small_witness.js';
 import { policyText, recordAt } from '../tlog/witnessed_log.js';
-import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from '../witness/audited_log.js';
-import { emptyFolder } from '../witness/small_witness.js';
 import { runCommand } from './run_command.js';
 
 /** A service that limits the rate of requests. */

@@ -9,8 +9,8 @@ import { registerPublish } from '../../src/cli/publish_command.js';
 import { registerSources } from '../../src/cli/sources_command.js';
 import { parseExactJson } from '../../src/client/verify/exact_json.js';
 import { startContractServer, TOKEN } from '../client/contract_server.js';
-import { until } from '../markets/manual_time.js';
 import { ROOT } from '../pages.js';
+import { until } from '../sources/markets/manual_time.js';
 import { runCommand } from './run_command.js';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-sources-'));

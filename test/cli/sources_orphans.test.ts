@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { startContractServer, TOKEN } from '../client/contract_server.js';
-import { until } from '../markets/manual_time.js';
 import { ROOT } from '../pages.js';
+import { until } from '../sources/markets/manual_time.js';
 
 const MAIN = join(ROOT, 'dist/src/cli/main.js');
 const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-orphans-'));

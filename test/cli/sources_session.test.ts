@@ -11,8 +11,8 @@ import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import { registerPublish } from '../../src/cli/publish_command.js';
 import { registerSources } from '../../src/cli/sources_command.js';
 import { startContractServer, TOKEN } from '../client/contract_server.js';
-import { until } from '../markets/manual_time.js';
 import { ROOT } from '../pages.js';
+import { until } from '../sources/markets/manual_time.js';
 import { type CommandInput, runCommand } from './run_command.js';
 
 const MAIN = join(ROOT, 'dist/src/cli/main.js');

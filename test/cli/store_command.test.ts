@@ -4,10 +4,10 @@ import { test } from 'tap';
 import { appendTo } from '../../scripts/load/store_records.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { registerStore } from '../../src/cli/store_command.js';
-import { logFolderOf, segmentPath } from '../../src/log/segment.js';
-import { openStore } from '../../src/store/store.js';
-import { StreamingIds } from '../../src/store/streaming_ids.js';
-import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
+import { logFolderOf, segmentPath } from '../../src/log/disk/segment.js';
+import { openStore } from '../../src/log/store/store.js';
+import { StreamingIds } from '../../src/log/store/streaming_ids.js';
+import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../log/store/sample.js';
 import { runCommand } from './run_command.js';
 
 async function smallFolder(dir: string): Promise<void> {

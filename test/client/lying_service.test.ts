@@ -8,9 +8,9 @@ import {
   METADATA_LENGTH_MAX,
   METADATA_VALUES_MAX,
   readMetadataText,
-} from '../../src/ingest/message.js';
-import { logFileReader } from '../../src/witness/log_file_reader.js';
-import { postCheckpoint } from '../../src/witness/post_checkpoint.js';
+} from '../../src/prices/message.js';
+import { logFileReader } from '../../src/publiclog/witness/log_file_reader.js';
+import { postCheckpoint } from '../../src/publiclog/witness/post_checkpoint.js';
 import { answer, LIES, type LyingService, sendMessage, startLyingService } from './lying_service.js';
 
 // A service may be broken or lie. Each of its answers ends early, takes bounded memory, and is an error that says what is wrong.

@@ -4,21 +4,21 @@ import { type AggregateReport, verifyAggregate } from '../../src/client/index.js
 import { createAggregateSigner, type ServiceKeys } from '../../src/crypto/aggregate_signer.js';
 import { algorithmDefinition } from '../../src/crypto/algorithm_definition.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
-import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
 import type { TimedKey } from '../../src/model/key_schedule.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate, UnsignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
+import { readPublishMessage } from '../../src/prices/message.js';
+import { lineOf } from '../log/records/sample_line.js';
+import { START_NS, sampleAsset } from '../model/sample.js';
 import {
   messageOf,
   SERVICE_KEYS,
   SERVICE_ORACLE_ID,
   type TestPublisher,
   testPublisher,
-} from '../aggregator/harness.js';
-import { START_NS, sampleAsset } from '../model/sample.js';
-import { lineOf } from '../records/sample_line.js';
+} from '../prices/harness.js';
 
 const evmPublishers = [0, 1, 2].map((index) => testPublisher(index));
 const starkPublishers = [0, 1, 2].map((index) => testPublisher(index, 'stark'));

@@ -6,24 +6,34 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { eventually, pause } from '../../scripts/load/wait.js';
-import { SourceMeter } from '../../src/markets/source_meter.js';
-import { sourceMetricsText } from '../../src/markets/source_metrics.js';
 import {
   type Counters,
   countReason,
   countRejection,
   countRequest,
   createCounters,
-} from '../../src/metrics/counters.js';
-import { createMetrics, type Measured } from '../../src/metrics/metrics.js';
-import type { ClusterState, PublicLogState, ServiceState, StoreState } from '../../src/metrics/state.js';
+} from '../../src/model/counters.js';
 import type { TimeNs } from '../../src/model/time.js';
+import { createMetrics, type Measured } from '../../src/service/metrics/metrics.js';
+import type {
+  ClusterState,
+  PublicLogState,
+  ServiceState,
+  StoreState,
+} from '../../src/service/metrics/state.js';
 import { MarketRoom } from '../../src/sources/market_room.js';
+import { SourceMeter } from '../../src/sources/markets/source_meter.js';
+import { sourceMetricsText } from '../../src/sources/markets/source_metrics.js';
 import { parseSources, type SourcesResult } from '../../src/sources/parse_sources.js';
-import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_PUBLIC_LOG, SAMPLE_STATE } from '../metrics/sample_state.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService } from '../service/harness.js';
+import {
+  SAMPLE_CLUSTER,
+  SAMPLE_FIGURES,
+  SAMPLE_PUBLIC_LOG,
+  SAMPLE_STATE,
+} from '../service/metrics/sample_state.js';
 import { isInstalled, type Prometheus, startPrometheus } from './prometheus.js';
 
 // Each alert fires in a real Prometheus: Prometheus scrapes the service's own metrics code in the state of the alert, and

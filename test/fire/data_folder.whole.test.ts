@@ -4,11 +4,11 @@ import { test } from 'tap';
 import { seededRandom } from '../../scripts/load/random.js';
 import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { eventually } from '../../scripts/load/wait.js';
-import { listSegments, logFolderOf } from '../../src/log/segment.js';
-import { openStore, type Store } from '../../src/store/store.js';
+import { listSegments, logFolderOf } from '../../src/log/disk/segment.js';
+import { openStore, type Store } from '../../src/log/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../log/store/sample.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
-import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
 // Tests that the service refuses a damaged data folder, or serves only correct data from it and says what is damaged.
 

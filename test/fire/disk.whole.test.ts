@@ -9,7 +9,7 @@ import { TestSocket } from '../service/harness.js';
 import { latestOf } from '../service/publishing.js';
 
 // Tests a whole service with system calls that report a failing disk. `npm run torture -- disk` tests a full file system
-// instead, and `test/store/full_disk.test.ts` tests only the store.
+// instead, and `test/log/store/full_disk.test.ts` tests only the store.
 
 /**
  * The source of a library that replaces functions of the C library. While a file exists, these functions report the error in an

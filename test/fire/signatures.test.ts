@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import type { PublishOutcome } from '../../src/aggregator/publisher_session.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
-import { AggregatorHarness, newSession, receive, testPublisher } from '../aggregator/harness.js';
+import type { PublishOutcome } from '../../src/prices/publisher_session.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
+import { AggregatorHarness, newSession, receive, testPublisher } from '../prices/harness.js';
 import { altered } from '../service/publishing.js';
 import { cases } from '../tier.js';
 

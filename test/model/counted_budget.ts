@@ -1,4 +1,4 @@
-import { type Budget, UNLIMITED } from '../../src/fair/budget.js';
+import { type Budget, UNLIMITED } from '../../src/model/budget.js';
 import type { ReaderBudgets } from '../../src/stream/reader_session.js';
 
 /** A budget that only the test restores. */

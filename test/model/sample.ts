@@ -1,9 +1,9 @@
+import { LatestInput } from '../../src/log/records/latest_input.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import type { LivePrice } from '../../src/model/price_with_quality.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
-import { LatestInput } from '../../src/records/latest_input.js';
 import type { InputQuality } from '../../src/wire/price_quality.js';
 
 /** The start time: 2026-03-02 14:00:00 UTC, a Monday. All markets are open. */

@@ -25,7 +25,7 @@ function of(module: string, test: string, rows: readonly Row[]): Mutant[] {
 
 /** The mutants in the rooms that make, keep, sign and check prices. */
 export const MUTANTS: readonly Mutant[] = [
-  ...of('ingest/gate', 'ingest/gate', [
+  ...of('prices/gate', 'prices/gate', [
     ['a timestamp in the future is accepted', 'if (timestampNs > nowNs + maxFutureNs)', 'if (false)'],
     ['a timestamp that is too old is accepted', 'if (timestampNs < nowNs - maxPastNs)', 'if (false)'],
     [
@@ -51,7 +51,7 @@ export const MUTANTS: readonly Mutant[] = [
       'if (false)',
     ],
   ]),
-  ...of('ingest/replay', 'ingest/replay', [
+  ...of('prices/replay', 'prices/replay', [
     ['an update is accepted twice', 'if (nanos <= found.nanos) return SEEN_BEFORE;', ''],
     ['another sender refreshes an update', 'if (found.sender !== sender) return OTHER_SENDER;', ''],
     ['an update before the window is accepted', 'if (timestampNs < window.floorNs)', 'if (false)'],
@@ -62,7 +62,7 @@ export const MUTANTS: readonly Mutant[] = [
       'window.refresh(found, update.nanos);\n      window.raiseFloor(this.#floorAfter(update.timestampNs));',
     ],
   ]),
-  ...of('aggregator/books/book', 'aggregator/books/book', [
+  ...of('prices/books/book', 'prices/books/book', [
     [
       'max_age does not apply',
       'if (timestampNs < oldestCountingNs || timestampNs > latestCountingNs) continue;',
@@ -81,7 +81,7 @@ export const MUTANTS: readonly Mutant[] = [
       '',
     ],
   ]),
-  ...of('aggregator/books/triggers', 'aggregator/books/triggers', [
+  ...of('prices/books/triggers', 'prices/books/triggers', [
     [
       'the first price waits for the clock',
       'if (last === undefined) return true;',
@@ -94,7 +94,7 @@ export const MUTANTS: readonly Mutant[] = [
       '  ended(index: AssetIndex): void {\n    void index;',
     ],
   ]),
-  ...of('aggregator/signing_queue', 'aggregator/signing_queue', [
+  ...of('prices/signing_queue', 'prices/signing_queue', [
     ['the aggregate of an ended price is signed', 'if (price === undefined) continue;', ''],
     [
       'a due delta becomes one of the clock',
@@ -181,7 +181,7 @@ export const MUTANTS: readonly Mutant[] = [
       'if (span.fromNs <= timeNs && false) found = span;',
     ],
   ]),
-  ...of('fair/budget', 'fair/budget', [
+  ...of('model/budget', 'model/budget', [
     [
       'a burst has one request more',
       'untilNs <= latestNs ? untilNs : undefined',
@@ -221,7 +221,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...of('stream/request', 'stream/request', [
     ['an asset counts twice', 'if (numbers[i - 1]! >= numbers[i]!) return [...new Set(numbers)];', ''],
   ]),
-  ...of('calendar/us_holidays', 'calendar/us_equities', [
+  ...of('model/calendar/us_holidays', 'model/calendar/us_equities', [
     ['Good Friday is open', '    isGoodFriday(date) ||\n', ''],
     [
       'the day after Thanksgiving closes late',
@@ -269,7 +269,7 @@ export const MUTANTS: readonly Mutant[] = [
       'wire/taxonomy_statement',
     ],
   ]),
-  ...of('ledger/waiting_records', 'ledger/ledger', [
+  ...of('publiclog/ledger/waiting_records', 'publiclog/ledger/ledger', [
     [
       'the order of a batch is that of arrival',
       'for (const key of [...this.#series.keys()].sort(compareText))',
@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
       'if (one.timeNs < fromNs || one.timeNs > toNs) continue;',
     ],
   ]),
-  ...of('ledger/ledger', 'ledger/ledger', [
+  ...of('publiclog/ledger/ledger', 'publiclog/ledger/ledger', [
     [
       'an entry that does not follow is applied',
       'if (entry.batch !== this.#tree.size || entry.fromNs !== fromNs) return false;',

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { pause } from '../../scripts/load/wait.js';
 import { type PriceToSign, publishMessage } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
-import { UNLIMITED } from '../../src/fair/budget.js';
+import { UNLIMITED } from '../../src/model/budget.js';
 import { RateLimiter } from '../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../src/server/access/tokens.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';

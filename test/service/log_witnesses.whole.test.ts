@@ -9,7 +9,7 @@ import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { runCommand } from '../cli/run_command.js';
-import { emptyFolder } from '../witness/small_witness.js';
+import { emptyFolder } from '../publiclog/witness/small_witness.js';
 import { SERVICE_KEYS, startTestService, type TestService } from './harness.js';
 import { cosignedBy, LOGS, WitnessProcess } from './witness_process.js';
 

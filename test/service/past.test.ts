@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { FakeClock } from '../clock/fake_clock.js';
-import { linesOf } from '../past/written_past.js';
+import { linesOf } from '../log/past/written_past.js';
 import { get, publisherSigner, startTestService } from './harness.js';
 import { latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 

@@ -18,7 +18,7 @@ import { parsePolicy } from '../../src/tlog/log_policy.js';
 import type { LoggedPrice } from '../../src/tlog/price_proof.js';
 import { runCommand } from '../cli/run_command.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { signedPrice } from '../witness/audited_log.js';
+import { signedPrice } from '../publiclog/witness/audited_log.js';
 import { get, SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
 import { placeOf, policyOf, priceOf } from './logged_prices.js';
 import { type Aggregate, UNIT } from './publishing.js';

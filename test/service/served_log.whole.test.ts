@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { Ledger } from '../../src/ledger/ledger.js';
-import { publicFolderOf, stateFolderOf } from '../../src/ledger/ledger_folder.js';
-import { startLog } from '../../src/ledger/log_start.js';
+import { Ledger } from '../../src/publiclog/ledger/ledger.js';
+import { publicFolderOf, stateFolderOf } from '../../src/publiclog/ledger/ledger_folder.js';
+import { startLog } from '../../src/publiclog/ledger/log_start.js';
+import { emptyFolder } from '../publiclog/witness/small_witness.js';
 import { ask, goJudge, pythonJudge } from '../tlog/judges.js';
 import { recordAt, SECOND_NS } from '../tlog/witnessed_log.js';
-import { emptyFolder } from '../witness/small_witness.js';
 import { publisherSigner, SERVICE_KEYS, startTestService } from './harness.js';
 import { latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { IDS_FILE } from '../../src/store/streaming_ids.js';
+import { IDS_FILE } from '../../src/log/store/streaming_ids.js';
 import { Feed, units } from './feed.js';
 import { type Sections, startTestService } from './harness.js';
 import { latestWhen } from './publishing.js';

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { eventually, pause } from '../../scripts/load/wait.js';
 import { publishMessage, verifyPayload } from '../../src/client/index.js';
-import { planThreads } from '../../src/edge/threads/thread_plan.js';
+import { planThreads } from '../../src/service/edge/threads/thread_plan.js';
 import { ServeProcess, writeConfig } from './child.js';
 import {
   get,

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
-import type { Budget } from '../../src/fair/budget.js';
+import type { Budget } from '../../src/model/budget.js';
 import { signedFrameCost } from '../../src/stream/frame_budgets.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { Harness, SIGNED_REAL_TIME, SIGNING_KEY, TAXONOMY_ID } from './harness.js';

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { LogRecord } from '../../../src/cluster/bus.js';
 import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { openBus } from '../../../src/cluster/open_bus.js';
+import { decodeAcceptedInput } from '../../../src/log/records/accepted_input.js';
+import { decodeHolding } from '../../../src/log/records/holding.js';
 import { toHex } from '../../../src/model/hex.js';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
-import { decodeAcceptedInput } from '../../../src/records/accepted_input.js';
-import { decodeHolding } from '../../../src/records/holding.js';
 import type { NatsServers } from '../../load/nats_servers.js';
 import { eventually } from '../../load/wait.js';
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { createCalendars } from '../../calendar/calendars.js';
+import { type NumberedCandle, toDouble } from '../../log/records/candle.js';
+import { openStore } from '../../log/store/store.js';
+import { createCalendars } from '../../model/calendar/calendars.js';
 import type { Price } from '../../model/price.js';
 import { type Clock, secondOf } from '../../model/time.js';
-import { type NumberedCandle, toDouble } from '../../records/candle.js';
-import { openStore } from '../../store/store.js';
 import { MARKET_CLOSED } from '../../wire/market_status_codes.js';
 import { MINUTE_S } from '../../wire/resolution.js';
 import type { DemoAsset } from './demo_catalogue.js';

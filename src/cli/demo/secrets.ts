@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dataFolderProblem, makeFolder } from '../../log/store/data_folder.js';
 import type { SignatureType } from '../../model/asset.js';
-import { dataFolderProblem, makeFolder } from '../../store/data_folder.js';
 
 /**
  * All secrets of a demo. The demo makes the secrets once and stores them, so tokens and signers stay the same after a restart.

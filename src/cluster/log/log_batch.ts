@@ -39,7 +39,7 @@ export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
   readonly publicLog?: PublicLogKind | undefined;
   /**
-   * The encoding of a holding by `records/holding.ts`, or the encoding of an input by `records/accepted_input.ts`, or the bytes of
+   * The encoding of a holding by `log/records/holding.ts`, or the encoding of an input by `log/records/accepted_input.ts`, or the bytes of
    * a {@link PublicLogKind}.
    */
   readonly bytes: Uint8Array;

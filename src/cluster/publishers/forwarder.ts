@@ -1,13 +1,13 @@
+import { SharedRoom } from '../../model/shared_room.js';
+import type { CallerName } from '../../prices/caller_name.js';
+import type { PackedMessage, ReadMessage } from '../../prices/message.js';
+import { packMessage } from '../../prices/packed_message.js';
 import {
   type PublisherSession,
   type PublishOutcome,
   type PublishReceiver,
   TOO_MANY_WAIT,
-} from '../../aggregator/publisher_session.js';
-import { SharedRoom } from '../../fair/shared_room.js';
-import type { CallerName } from '../../ingest/caller_name.js';
-import type { PackedMessage, ReadMessage } from '../../ingest/message.js';
-import { packMessage } from '../../ingest/packed_message.js';
+} from '../../prices/publisher_session.js';
 import { type Bus, MESSAGE_BYTES_MAX } from '../bus.js';
 import { submitTopic } from '../subjects.js';
 import { decodeOutcome, encodeSubmit } from './submit.js';

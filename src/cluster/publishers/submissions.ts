@@ -1,12 +1,8 @@
-import type {
-  PublisherSession,
-  PublishOutcome,
-  PublishReceiver,
-} from '../../aggregator/publisher_session.js';
-import type { CallerName } from '../../ingest/caller_name.js';
-import type { PublishRights } from '../../ingest/gate.js';
-import { unpackForeignMessage } from '../../ingest/packed_message.js';
 import { NODE_MAX } from '../../model/node_list.js';
+import type { CallerName } from '../../prices/caller_name.js';
+import type { PublishRights } from '../../prices/gate.js';
+import { unpackForeignMessage } from '../../prices/packed_message.js';
+import type { PublisherSession, PublishOutcome, PublishReceiver } from '../../prices/publisher_session.js';
 import type { Bus } from '../bus.js';
 import { submitTopic, submitterOf } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';

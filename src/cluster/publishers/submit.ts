@@ -1,7 +1,7 @@
 import { Builder } from 'flatbuffers';
-import type { PublishOutcome } from '../../aggregator/publisher_session.js';
-import type { CallerName } from '../../ingest/caller_name.js';
-import type { PackedMessage } from '../../ingest/message.js';
+import type { CallerName } from '../../prices/caller_name.js';
+import type { PackedMessage } from '../../prices/message.js';
+import type { PublishOutcome } from '../../prices/publisher_session.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { SubmitAnswer, Submit as SubmitTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';

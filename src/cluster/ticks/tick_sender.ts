@@ -1,4 +1,4 @@
-import { budgetWords, SharedBudget } from '../../fair/budget.js';
+import { budgetWords, SharedBudget } from '../../model/budget.js';
 import { CLUSTER_ASSETS_MAX } from '../../model/node_list.js';
 import type { LivePrice } from '../../model/price_with_quality.js';
 import type { Bus } from '../bus.js';

@@ -1,6 +1,6 @@
 import type { Limits } from '../../config/config.js';
-import { type Budget, type BudgetRate, SharedBudget } from '../../fair/budget.js';
-import { CLOSED_CONTROL_COST } from '../../fair/control_count.js';
+import { type Budget, type BudgetRate, SharedBudget } from '../../model/budget.js';
+import { CLOSED_CONTROL_COST } from '../../model/control_count.js';
 import { signedFrameCost } from '../../stream/frame_budgets.js';
 import type { ReaderBudgets } from '../../stream/reader_session.js';
 import type { Caller } from './logins.js';

@@ -1,8 +1,8 @@
-import type { PublisherSession } from '../../aggregator/publisher_session.js';
 import type { Config } from '../../config/config.js';
-import type { CallerName } from '../../ingest/caller_name.js';
-import type { PublishRights } from '../../ingest/gate.js';
 import type { ListedPublisher } from '../../model/asset.js';
+import type { CallerName } from '../../prices/caller_name.js';
+import type { PublishRights } from '../../prices/gate.js';
+import type { PublisherSession } from '../../prices/publisher_session.js';
 import { loginName, PublisherLogin } from './publisher_login_check.js';
 import { Token, TokenDirectory } from './tokens.js';
 

@@ -1,8 +1,8 @@
 import { evmPriceHash, isHashSignedBy } from '../../crypto/evm.js';
 import type { CryptoJobs } from '../../crypto/pool/jobs.js';
 import { starkPriceMessage } from '../../crypto/stark/stark.js';
-import type { LoginClaim } from '../../ingest/publisher_login.js';
 import type { Price } from '../../model/price.js';
+import type { LoginClaim } from '../../prices/publisher_login.js';
 import { LOGIN_ORACLE_ID, LOGIN_PRICE, LOGIN_SYMBOL } from '../../wire/login_message.js';
 import { WORD_BYTES } from '../../wire/signatures.js';
 

@@ -1,7 +1,7 @@
 import type { Scope } from '../../config/config.js';
-import type { LoginFault } from '../../ingest/publisher_login.js';
 import type { SignatureType } from '../../model/asset.js';
 import { type Clock, NS_PER_SECOND, secondOf, type TimeNs } from '../../model/time.js';
+import type { LoginFault } from '../../prices/publisher_login.js';
 import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { CallerTimes } from './caller_times.js';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.js';
-import { type Counters, countBudgetRefusal, countReason } from '../../metrics/counters.js';
 import { clientAddressReader, peerAddressReader } from '../../model/client_address.js';
+import { type Counters, countBudgetRefusal, countReason } from '../../model/counters.js';
 import type { Clock } from '../../model/time.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { AddressConnections } from './address_connections.js';

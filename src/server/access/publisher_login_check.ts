@@ -1,4 +1,7 @@
-import type { PublishRights } from '../../ingest/gate.js';
+import type { PublisherKey, SignatureType } from '../../model/asset.js';
+import { toHex } from '../../model/hex.js';
+import { type Clock, secondOf } from '../../model/time.js';
+import type { PublishRights } from '../../prices/gate.js';
 import {
   type FindPublisher,
   LOGIN_NOT_SIGNED,
@@ -7,10 +10,7 @@ import {
   type LoginRefusal,
   type LoginWindow,
   readLogin,
-} from '../../ingest/publisher_login.js';
-import type { PublisherKey, SignatureType } from '../../model/asset.js';
-import { toHex } from '../../model/hex.js';
-import { type Clock, secondOf } from '../../model/time.js';
+} from '../../prices/publisher_login.js';
 
 export interface PublisherLoginsOptions {
   /** Searches the allow-list of the current configuration. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { budgetWords } from '../../fair/budget.js';
+import { budgetWords } from '../../model/budget.js';
 import { type AddressesMemory, createAddresses, forgetAddresses } from './address_connections.js';
 import { type CallerTimesMemory, createCallerTimes } from './caller_times.js';
 import { forgetCounts, ThreadCounts, threadCounts } from './thread_counts.js';

@@ -1,8 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Scope, TokenConfig } from '../../config/config.js';
 import { canonicalKey } from '../../config/publisher_key.js';
-import type { PublishRights } from '../../ingest/gate.js';
 import { NS_PER_SECOND, type TimeNs } from '../../model/time.js';
+import type { PublishRights } from '../../prices/gate.js';
 
 /** A known access token and its rights. */
 export class Token implements PublishRights {

@@ -1,3 +1,7 @@
+import type { SignatureType } from '../../model/asset.js';
+import { TurnQueue, type WorkOwner } from '../../model/turn_queue.js';
+import type { ReadMessage } from '../../prices/message.js';
+import { readPublishMessage } from '../../prices/message.js';
 import {
   isUnproven,
   noteOutcome,
@@ -5,11 +9,7 @@ import {
   type PublishOutcome,
   type PublishReceiver,
   TOO_MANY_WAIT,
-} from '../../aggregator/publisher_session.js';
-import { TurnQueue, type WorkOwner } from '../../fair/turn_queue.js';
-import type { ReadMessage } from '../../ingest/message.js';
-import { readPublishMessage } from '../../ingest/message.js';
-import type { SignatureType } from '../../model/asset.js';
+} from '../../prices/publisher_session.js';
 import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS } from '../../wire/paths.js';

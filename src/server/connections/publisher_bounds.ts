@@ -1,6 +1,6 @@
-import type { PublishOutcome } from '../../aggregator/publisher_session.js';
-import { CLOSED_CONTROL_COST, type ControlCount, countControl } from '../../fair/control_count.js';
+import { CLOSED_CONTROL_COST, type ControlCount, countControl } from '../../model/control_count.js';
 import { type Clock, secondOf } from '../../model/time.js';
+import type { PublishOutcome } from '../../prices/publisher_session.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { BudgetDirectory, PublisherBudgets } from '../access/caller_budgets.js';
 import type { Caller } from '../access/logins.js';

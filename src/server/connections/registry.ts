@@ -1,6 +1,6 @@
 import type { Scope } from '../../config/config.js';
-import { CLOSED_CONTROL_COST } from '../../fair/control_count.js';
-import { Roster } from '../../fair/roster.js';
+import { CLOSED_CONTROL_COST } from '../../model/control_count.js';
+import { Roster } from '../../model/roster.js';
 import type { Clock } from '../../model/time.js';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
 import type { AddressConnections } from '../access/address_connections.js';

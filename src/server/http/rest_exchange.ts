@@ -1,4 +1,4 @@
-import type { LoginHeaders } from '../../ingest/publisher_login.js';
+import type { LoginHeaders } from '../../prices/publisher_login.js';
 import type { PartedBody } from './parted_body.js';
 
 /** A request as routes receive it. The received bytes are no longer available. */

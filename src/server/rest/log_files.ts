@@ -1,5 +1,5 @@
-import { CHECKPOINT_FILE } from '../../ledger/ledger_folder.js';
-import type { LedgerReader } from '../../ledger/ledger_reader.js';
+import { CHECKPOINT_FILE } from '../../publiclog/ledger/ledger_folder.js';
+import type { LedgerReader } from '../../publiclog/ledger/ledger_reader.js';
 import { LOG_FILES_PATH, STREAM_LOG_FOLDER } from '../../wire/paths.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';

@@ -1,4 +1,4 @@
-import { PacedTurns } from '../../fair/paced_turns.js';
+import { PacedTurns } from '../../model/paced_turns.js';
 
 /** Opens turns whose rests follow the work of this thread's event loop. */
 export function openLoopTurns(): PacedTurns {

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { type Counters, countRequest } from '../../metrics/counters.js';
+import { type Counters, countRequest } from '../../model/counters.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /** The label of all unknown paths. A shared label prevents requests for unknown paths from adding series to the metrics. */

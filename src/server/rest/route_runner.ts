@@ -1,7 +1,7 @@
-import { type Budget, UNLIMITED } from '../../fair/budget.js';
-import { BudgetQueue } from '../../fair/budget_queue.js';
+import { NotLoaded } from '../../log/store/follower.js';
+import { type Budget, UNLIMITED } from '../../model/budget.js';
+import { BudgetQueue } from '../../model/budget_queue.js';
 import type { Clock } from '../../model/time.js';
-import { NotLoaded } from '../../store/follower.js';
 import type { Caller } from '../access/logins.js';
 import { acceptsEncoding, gzipped } from '../http/content_encoding.js';
 import { PartedBody } from '../http/parted_body.js';

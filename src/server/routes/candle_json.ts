@@ -1,4 +1,4 @@
-import type { CandleColumns } from '../../store/candle_fold.js';
+import type { CandleColumns } from '../../log/store/candle_fold.js';
 
 const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
 const COMMA = 0x2c;

@@ -1,6 +1,6 @@
+import type { Days } from '../../log/store/candle_files.js';
+import type { CandleColumns } from '../../log/store/candle_fold.js';
 import type { Asset } from '../../model/asset.js';
-import type { Days } from '../../store/candle_files.js';
-import type { CandleColumns } from '../../store/candle_fold.js';
 import { DAY_S, intervalAt } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import { openLoopTurns } from '../rest/loop_turns.js';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { LostRange } from '../../log/past/lost_range.js';
+import type { LineEntry } from '../../log/past/past_entry.js';
+import type { PastReader } from '../../log/past/past_reader.js';
+import { readSignedLine } from '../../log/records/signed_line.js';
 import { NS_PER_SECOND } from '../../model/time.js';
-import { LostRange } from '../../past/lost_range.js';
-import type { LineEntry } from '../../past/past_entry.js';
-import type { PastReader } from '../../past/past_reader.js';
-import { readSignedLine } from '../../records/signed_line.js';
 import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Calendar } from '../../calendar/status.js';
 import type { Asset } from '../../model/asset.js';
+import type { Calendar } from '../../model/calendar/status.js';
 import { type Clock, secondOf, type TimeNs } from '../../model/time.js';
 import { MARKET_STATUS_SUFFIXES } from '../../wire/market_status_codes.js';
 import { REST_PATHS } from '../../wire/paths.js';

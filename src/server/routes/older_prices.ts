@@ -1,6 +1,6 @@
+import type { LineEntry } from '../../log/past/past_entry.js';
+import type { RangeQuestion } from '../../log/past/past_question.js';
 import type { AssetName } from '../../model/asset_map.js';
-import type { LineEntry } from '../../past/past_entry.js';
-import type { RangeQuestion } from '../../past/past_question.js';
 import type { RouteError } from '../rest/route.js';
 
 /** Verified aggregates from other nodes of the cluster, for times before the past of this node. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { PricedHolding } from '../../log/records/holding.js';
 import type { Asset } from '../../model/asset.js';
-import type { PricedHolding } from '../../records/holding.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import type { Token } from '../access/tokens.js';
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { keccak256 } from '../../crypto/keccak.js';
-import type { LedgerReader, ProofAnswer } from '../../ledger/ledger_reader.js';
+import type { LedgerReader, ProofAnswer } from '../../publiclog/ledger/ledger_reader.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { EVERY_ORIGIN } from '../rest/log_files.js';
 import {

@@ -1,10 +1,10 @@
+import type { TimeRange } from '../../log/past/entry_sequence.js';
+import { intervalOf } from '../../log/past/last_of_each.js';
+import { LostRange } from '../../log/past/lost_range.js';
+import { priceOf } from '../../log/past/past_entry.js';
+import type { PastReader } from '../../log/past/past_reader.js';
+import { fitsDecimal, type PriceType } from '../../log/records/parquet_rows.js';
 import type { AssetName } from '../../model/asset_map.js';
-import type { TimeRange } from '../../past/entry_sequence.js';
-import { intervalOf } from '../../past/last_of_each.js';
-import { LostRange } from '../../past/lost_range.js';
-import { priceOf } from '../../past/past_entry.js';
-import type { PastReader } from '../../past/past_reader.js';
-import { fitsDecimal, type PriceType } from '../../records/parquet_rows.js';
 import type { PastTurn } from './past_access.js';
 
 /** The requested rows of a range, and the limit of rows in an answer. */

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { parseDurationNs } from '../../config/quantity.js';
+import type { TimeRange } from '../../log/past/entry_sequence.js';
+import { intervalOf } from '../../log/past/last_of_each.js';
+import { LostRange } from '../../log/past/lost_range.js';
+import { priceOf } from '../../log/past/past_entry.js';
+import type { PastReader } from '../../log/past/past_reader.js';
+import { fitsDecimal } from '../../log/records/parquet_rows.js';
+import { ROW_DETAILS, type RowDetail } from '../../log/records/row_columns.js';
+import { ROW_FORMATS, type RowFormat } from '../../log/records/row_writer.js';
 import type { SignatureType } from '../../model/asset.js';
 import { NS_PER_MS } from '../../model/time.js';
-import type { TimeRange } from '../../past/entry_sequence.js';
-import { intervalOf } from '../../past/last_of_each.js';
-import { LostRange } from '../../past/lost_range.js';
-import { priceOf } from '../../past/past_entry.js';
-import type { PastReader } from '../../past/past_reader.js';
-import { fitsDecimal } from '../../records/parquet_rows.js';
-import { ROW_DETAILS, type RowDetail } from '../../records/row_columns.js';
-import { ROW_FORMATS, type RowFormat } from '../../records/row_writer.js';
 import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {

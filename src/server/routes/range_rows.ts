@@ -1,7 +1,7 @@
-import type { EntryBlock } from '../../past/entry_sequence.js';
-import { LastOfEach } from '../../past/last_of_each.js';
-import type { LineEntry } from '../../past/past_entry.js';
-import type { RowWriter } from '../../records/row_writer.js';
+import type { EntryBlock } from '../../log/past/entry_sequence.js';
+import { LastOfEach } from '../../log/past/last_of_each.js';
+import type { LineEntry } from '../../log/past/past_entry.js';
+import type { RowWriter } from '../../log/records/row_writer.js';
 import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
 

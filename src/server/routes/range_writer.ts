@@ -1,7 +1,7 @@
-import type { LineEntry } from '../../past/past_entry.js';
-import type { PriceType } from '../../records/parquet_rows.js';
-import type { RowDetail, RowValues } from '../../records/row_columns.js';
-import { openRowWriter, type RowFormat, type RowWriter } from '../../records/row_writer.js';
+import type { LineEntry } from '../../log/past/past_entry.js';
+import type { PriceType } from '../../log/records/parquet_rows.js';
+import type { RowDetail, RowValues } from '../../log/records/row_columns.js';
+import { openRowWriter, type RowFormat, type RowWriter } from '../../log/records/row_writer.js';
 import { readAggregateLine } from '../../wire/aggregate_line.js';
 
 /** The number of rows in a row group. Encoding a row group takes about 3 ms, and blocks the thread for this time. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { PastReader } from '../../log/past/past_reader.js';
 import type { AssetName } from '../../model/asset_map.js';
 import { NS_PER_SECOND, secondOf } from '../../model/time.js';
-import type { PastReader } from '../../past/past_reader.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
 import { perhapsMilliseconds } from '../rest/likely_unit.js';

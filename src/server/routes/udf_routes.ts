@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { chartSession } from '../../calendar/chart_session.js';
-import type { Calendar } from '../../calendar/status.js';
 import type { Asset } from '../../model/asset.js';
+import { chartSession } from '../../model/calendar/chart_session.js';
+import type { Calendar } from '../../model/calendar/status.js';
 import { secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RESOLUTIONS } from '../../wire/rest_values.js';

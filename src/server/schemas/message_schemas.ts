@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { METADATA_DEPTH_MAX, METADATA_LENGTH_MAX, METADATA_VALUES_MAX } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
+import { METADATA_DEPTH_MAX, METADATA_LENGTH_MAX, METADATA_VALUES_MAX } from '../../prices/message.js';
 import {
   ATTRIBUTE_MEANINGS,
   ATTRIBUTE_NAMES,

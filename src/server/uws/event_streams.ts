@@ -1,5 +1,5 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
-import { Roster } from '../../fair/roster.js';
+import { Roster } from '../../model/roster.js';
 import type { FrameSender } from '../../stream/fan_out.js';
 import { streamEvent } from '../../stream/stream_event.js';
 import { EVENTS_PATH } from '../../wire/paths.js';

@@ -1,4 +1,4 @@
-import { Roster } from '../../fair/roster.js';
+import { Roster } from '../../model/roster.js';
 import { CLOSES } from '../../wire/close_codes.js';
 
 /** The methods of a socket for idle timeouts, and the fields in which the timeouts store their state. */

@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { LoginHeaders } from '../../ingest/publisher_login.js';
+import type { LoginHeaders } from '../../prices/publisher_login.js';
 import { LOGIN_HEADERS } from '../../wire/login_message.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 

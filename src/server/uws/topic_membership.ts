@@ -1,4 +1,4 @@
-import { Roster } from '../../fair/roster.js';
+import { Roster } from '../../model/roster.js';
 
 /**
  * The fields in which a socket stores its topic. A socket is in at most one topic. The socket itself has these fields, which saves memory

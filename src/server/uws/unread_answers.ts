@@ -1,5 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import { SharedRoom } from '../../fair/shared_room.js';
+import { SharedRoom } from '../../model/shared_room.js';
 import { PartedBody } from '../http/parted_body.js';
 
 /** The largest number of bytes of answers that wait for clients to read them, on one thread. */

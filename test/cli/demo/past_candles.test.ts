@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
 import { writePastCandles } from '../../../src/cli/demo/past_candles.js';
+import { openStore } from '../../../src/log/store/store.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { openStore } from '../../../src/store/store.js';
 
 // A Friday evening in New York: the stock market closes at 20:00, an hour before this time.
 const END_S = Date.UTC(2026, 10, 21, 2) / 1000;

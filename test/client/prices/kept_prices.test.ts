@@ -14,7 +14,7 @@ import type { AggregationType, Asset } from '../../../src/model/asset.js';
 import { PRICE_SCALE, type Price } from '../../../src/model/price.js';
 import type { PublisherPrice } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { lineOf, sampleShown } from '../../records/sample_line.js';
+import { lineOf, sampleShown } from '../../log/records/sample_line.js';
 
 const START_NS = 1_795_482_000_000_000_007n;
 

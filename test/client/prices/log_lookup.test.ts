@@ -8,8 +8,8 @@ import { parseEvidence } from '../../../src/client/verify/evidence_file.js';
 import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
 import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../../src/tlog/log_policy.js';
+import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from '../../publiclog/witness/audited_log.js';
 import { policyText } from '../../tlog/witnessed_log.js';
-import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from '../../witness/audited_log.js';
 
 // Tests of the option `log` with services whose prices are signed while their logs say nothing.
 

@@ -4,7 +4,7 @@ import { createClient, EquivocationError, type QuorumTick } from '../../../src/c
 import { parseEvidence } from '../../../src/client/verify/evidence_file.js';
 import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
 import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
-import { signedPrice } from '../../witness/audited_log.js';
+import { signedPrice } from '../../publiclog/witness/audited_log.js';
 import { startOperator, type TestOperator } from './operators.js';
 
 const SEND_INTERVAL_MS = 50;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { test } from 'tap';
-import type { PublisherSession, PublishOutcome } from '../../../src/aggregator/publisher_session.js';
 import { MESSAGE_BYTES_MAX } from '../../../src/cluster/bus.js';
 import { Forwarder } from '../../../src/cluster/publishers/forwarder.js';
 import { Submissions } from '../../../src/cluster/publishers/submissions.js';
@@ -12,9 +11,10 @@ import {
   encodeSubmit,
 } from '../../../src/cluster/publishers/submit.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
-import { RemotePublishers } from '../../../src/edge/threads/remote_publishers.js';
-import type { RawUpdate, ReadMessage } from '../../../src/ingest/message.js';
-import { packMessage, unpackForeignMessage } from '../../../src/ingest/packed_message.js';
+import type { RawUpdate, ReadMessage } from '../../../src/prices/message.js';
+import { packMessage, unpackForeignMessage } from '../../../src/prices/packed_message.js';
+import type { PublisherSession, PublishOutcome } from '../../../src/prices/publisher_session.js';
+import { RemotePublishers } from '../../../src/service/edge/threads/remote_publishers.js';
 import { holds } from '../../holds.js';
 import { cases } from '../../tier.js';
 import { damaged } from '../damaged.js';

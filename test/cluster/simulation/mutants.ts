@@ -4,8 +4,8 @@ import { LogFollower } from '../../../src/cluster/log/log_follower.js';
 import { LogWriter } from '../../../src/cluster/log/log_writer.js';
 import { RecentRecords } from '../../../src/cluster/log/recent_records.js';
 import { chainedRecord, RecordChain } from '../../../src/cluster/log/record_chain.js';
+import { Checkpoints } from '../../../src/cluster/node/checkpoints.js';
 import { decodeSubmit, encodeSubmit } from '../../../src/cluster/publishers/submit.js';
-import { Checkpoints } from '../../../src/node/checkpoints.js';
 import type { Mutant } from './mutant.js';
 
 /** Mutants of the tested code, by name. Each mutant lacks one rule of the real code, and the simulation must detect this. */

@@ -1,9 +1,9 @@
 import type { LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
-import type { PublishRights } from '../../../src/ingest/gate.js';
-import type { ReadMessage } from '../../../src/ingest/message.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { Price } from '../../../src/model/price.js';
+import type { PublishRights } from '../../../src/prices/gate.js';
+import type { ReadMessage } from '../../../src/prices/message.js';
 
 /** The numbers of the assets in the simulation. */
 export const ASSETS = [1, 2, 3] as const;

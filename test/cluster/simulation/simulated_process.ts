@@ -1,16 +1,16 @@
-import type { PublisherSession, PublishOutcome } from '../../../src/aggregator/publisher_session.js';
-import { whenDurable } from '../../../src/aggregator/publisher_session.js';
 import { startOfTerm } from '../../../src/clock/aggregate_times.js';
 import type { Bus, LogPosition } from '../../../src/cluster/bus.js';
 import type { Term } from '../../../src/cluster/leading/term.js';
 import type { LogBatch } from '../../../src/cluster/log/log_batch.js';
 import { ClusterMember } from '../../../src/cluster/member.js';
+import { Checkpoints } from '../../../src/cluster/node/checkpoints.js';
 import { Forwarder } from '../../../src/cluster/publishers/forwarder.js';
 import { Submissions } from '../../../src/cluster/publishers/submissions.js';
 import { TICK_TOPIC } from '../../../src/cluster/subjects.js';
-import type { ReadMessage } from '../../../src/ingest/message.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { Checkpoints } from '../../../src/node/checkpoints.js';
+import type { ReadMessage } from '../../../src/prices/message.js';
+import type { PublisherSession, PublishOutcome } from '../../../src/prices/publisher_session.js';
+import { whenDurable } from '../../../src/prices/publisher_session.js';
 import { livePrice } from '../../model/sample.js';
 import { Random } from './random.js';
 import {

@@ -1,10 +1,10 @@
 import { test } from 'tap';
+import { UNLIMITED } from '../../../src/model/budget.js';
 import {
   type PublishOutcome,
   type PublishReceiver,
   TOO_MANY_WAIT,
-} from '../../../src/aggregator/publisher_session.js';
-import { UNLIMITED } from '../../../src/fair/budget.js';
+} from '../../../src/prices/publisher_session.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import type { Connection, ConnectionEvents } from '../../../src/server/connections/connection.js';
 import {

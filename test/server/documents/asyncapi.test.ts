@@ -5,7 +5,7 @@ import ajvFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { decodePayload } from '../../../src/client/index.js';
-import { readPublishMessage } from '../../../src/ingest/message.js';
+import { readPublishMessage } from '../../../src/prices/message.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import {
   evmSignedPrices,

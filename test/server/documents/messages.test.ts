@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import { test } from 'tap';
-import { Gate } from '../../../src/ingest/gate.js';
-import { readPublishMessage } from '../../../src/ingest/message.js';
 import type { ListedPublisher, SignatureType } from '../../../src/model/asset.js';
+import { Gate } from '../../../src/prices/gate.js';
+import { readPublishMessage } from '../../../src/prices/message.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import { readRequest } from '../../../src/stream/request.js';
 import { FakeClock } from '../../clock/fake_clock.js';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { PacedTurns } from '../../../src/fair/paced_turns.js';
+import { PacedTurns } from '../../../src/model/paced_turns.js';
 import { loopWorkedMs } from '../../../src/server/rest/loop_turns.js';
 
 test('a piece that waits owes no rest for the wait', async (t) => {

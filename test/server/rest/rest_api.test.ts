@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { z } from 'zod';
 import { createHeldBytes } from '../../../scripts/load/held_memory.js';
-import { UNLIMITED } from '../../../src/fair/budget.js';
+import { UNLIMITED } from '../../../src/model/budget.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/rest_exchange.js';

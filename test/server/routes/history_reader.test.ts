@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'tap';
+import type { CandleColumns } from '../../../src/log/store/candle_fold.js';
 import { PartedBody } from '../../../src/server/http/parted_body.js';
 import { type CandleRun, jsonParts } from '../../../src/server/routes/candle_json.js';
 import {
@@ -10,7 +11,6 @@ import {
   type ReadCandles,
   type WantedCandles,
 } from '../../../src/server/routes/history_reader.js';
-import type { CandleColumns } from '../../../src/store/candle_fold.js';
 import type { Resolution } from '../../../src/wire/rest_values.js';
 import { holds } from '../../holds.js';
 import { sampleAsset } from '../../model/sample.js';

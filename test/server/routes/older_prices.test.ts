@@ -1,7 +1,8 @@
 import { type Test, test } from 'tap';
+import type { RangeQuestion } from '../../../src/log/past/past_question.js';
+import { LOSS_ENTRY } from '../../../src/log/store/log_entries.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
-import type { RangeQuestion } from '../../../src/past/past_question.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { Route } from '../../../src/server/rest/route.js';
@@ -11,12 +12,11 @@ import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { rangeRoutes } from '../../../src/server/routes/range_route.js';
 import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
-import { LOSS_ENTRY } from '../../../src/store/log_entries.js';
 import { FakeClock } from '../../clock/fake_clock.js';
-import { aggregatesOf, HOUR_START_NS, holdingOfAggregate, textOf } from '../../past/sample_past.js';
-import { entryOf } from '../../past/signed_past.js';
-import { readerOf, WrittenPast } from '../../past/written_past.js';
-import { sampleAsset } from '../../store/sample.js';
+import { aggregatesOf, HOUR_START_NS, holdingOfAggregate, textOf } from '../../log/past/sample_past.js';
+import { entryOf } from '../../log/past/signed_past.js';
+import { readerOf, WrittenPast } from '../../log/past/written_past.js';
+import { sampleAsset } from '../../log/store/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
 const SECOND_NS = 1_000_000_000n;

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { withoutInputs } from '../../../src/log/past/kept_line.js';
+import type { LineEntry } from '../../../src/log/past/past_entry.js';
 import type { Price } from '../../../src/model/price.js';
-import { withoutInputs } from '../../../src/past/kept_line.js';
-import type { LineEntry } from '../../../src/past/past_entry.js';
 import { rangeWriter } from '../../../src/server/routes/range_writer.js';
-import { aggregatesOf, HOUR_START_NS, textOf } from '../../past/sample_past.js';
+import { aggregatesOf, HOUR_START_NS, textOf } from '../../log/past/sample_past.js';
 import { NEEDS_PYTHON, readWithPython } from '../../python_rows.js';
 
 const ROWS = 1_200;

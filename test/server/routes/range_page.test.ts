@@ -1,8 +1,8 @@
 import { test } from 'tap';
-import type { PastEntry } from '../../../src/past/past_entry.js';
-import type { PastReader } from '../../../src/past/past_reader.js';
+import type { PastEntry } from '../../../src/log/past/past_entry.js';
+import type { PastReader } from '../../../src/log/past/past_reader.js';
 import { rangePage } from '../../../src/server/routes/range_page.js';
-import { evmName } from '../../past/sample_past.js';
+import { evmName } from '../../log/past/sample_past.js';
 
 const ROWS = 100;
 const BLOCK_ROWS = 10;

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { listSegments, logFolderOf } from '../../../src/log/segment.js';
+import { listSegments, logFolderOf } from '../../../src/log/disk/segment.js';
+import { FILE_KINDS, hourOf, hourPath, pastFolderOf } from '../../../src/log/past/hour_paths.js';
+import type { Holding } from '../../../src/log/records/holding.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import { PRICE_MIN } from '../../../src/model/price.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { FILE_KINDS, hourOf, hourPath, pastFolderOf } from '../../../src/past/hour_paths.js';
-import type { Holding } from '../../../src/records/holding.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { RouteError } from '../../../src/server/rest/route.js';
@@ -21,9 +21,9 @@ import {
   holdingOfAggregate,
   inputOf,
   textOf,
-} from '../../past/sample_past.js';
-import { readerOf, type WrittenOptions, WrittenPast } from '../../past/written_past.js';
-import { sampleAsset } from '../../store/sample.js';
+} from '../../log/past/sample_past.js';
+import { readerOf, type WrittenOptions, WrittenPast } from '../../log/past/written_past.js';
+import { sampleAsset } from '../../log/store/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
 const HOUR_NS = 3_600_000_000_000n;

@@ -1,9 +1,9 @@
 import { mock } from 'node:test';
 import { test } from 'tap';
-import type { LineEntry, PastEntry } from '../../../src/past/past_entry.js';
+import type { LineEntry, PastEntry } from '../../../src/log/past/past_entry.js';
 import { type RowBlocks, rowParts } from '../../../src/server/routes/range_rows.js';
 import { rangeWriter } from '../../../src/server/routes/range_writer.js';
-import { aggregatesOf, HOUR_START_NS, textOf } from '../../past/sample_past.js';
+import { aggregatesOf, HOUR_START_NS, textOf } from '../../log/past/sample_past.js';
 
 const BLOCK_ROWS = 60;
 const LONG_MS = 60_000;

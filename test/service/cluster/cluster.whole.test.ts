@@ -5,11 +5,11 @@ import { appendTo } from '../../../scripts/load/store_records.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { publishMessage, verifyPayload } from '../../../src/client/index.js';
 import { systemClock } from '../../../src/clock/clock.js';
+import { openStore } from '../../../src/log/store/store.js';
 import type { Price } from '../../../src/model/price.js';
-import { openStore } from '../../../src/store/store.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
+import { atSecond, sampleAggregate, samplePublisher } from '../../log/store/sample.js';
 import { sampleAsset } from '../../model/sample.js';
-import { atSecond, sampleAggregate, samplePublisher } from '../../store/sample.js';
 import { get, publisherSigner, type TestService, TestSocket } from '../harness.js';
 import { TestCluster, untilReady } from './nodes.js';
 

@@ -11,7 +11,7 @@ import { toBase64 } from '../../../src/tlog/log_text.js';
 import { nodeSha256 } from '../../../src/tlog/node_sha256.js';
 import { openCheckpoint } from '../../../src/tlog/open_checkpoint.js';
 import { natsServers, needsNatsServer } from '../../cluster/nats/servers.js';
-import { emptyFolder } from '../../witness/small_witness.js';
+import { emptyFolder } from '../../publiclog/witness/small_witness.js';
 import { ServeProcess, writeConfig } from '../child.js';
 import { LOGS, WitnessProcess } from '../witness_process.js';
 

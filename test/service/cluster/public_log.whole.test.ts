@@ -7,7 +7,7 @@ import { eventually } from '../../../scripts/load/wait.js';
 import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { parsePolicy } from '../../../src/tlog/log_policy.js';
 import { natsServers, needsNatsServer } from '../../cluster/nats/servers.js';
-import { emptyFolder } from '../../witness/small_witness.js';
+import { emptyFolder } from '../../publiclog/witness/small_witness.js';
 import { ServeProcess, writeConfig } from '../child.js';
 import { SERVICE_KEYS, type TestService } from '../harness.js';
 import { placeOf, policyOf, priceOf } from '../logged_prices.js';

@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { addressOf } from '../../../src/cli/keygen_command.js';
 import { parseFrame, publishMessage } from '../../../src/client/index.js';
-import { IDS_FILE } from '../../../src/store/streaming_ids.js';
+import { IDS_FILE } from '../../../src/log/store/streaming_ids.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
 import {
   get,

@@ -3,8 +3,8 @@ import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { publishMessage } from '../../../src/client/index.js';
 import { decodeOutcome, encodeSubmit } from '../../../src/cluster/publishers/submit.js';
-import { readPublishMessage } from '../../../src/ingest/message.js';
-import { packMessage } from '../../../src/ingest/packed_message.js';
+import { readPublishMessage } from '../../../src/prices/message.js';
+import { packMessage } from '../../../src/prices/packed_message.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
 import {
   get,

@@ -3,13 +3,13 @@ import { eventually } from '../../../scripts/load/wait.js';
 import { publishMessage } from '../../../src/client/index.js';
 import { decodeLogBatch } from '../../../src/cluster/log/log_batch.js';
 import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
+import { encodeHolding } from '../../../src/log/records/holding.js';
 import type { Price } from '../../../src/model/price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { encodeHolding } from '../../../src/records/holding.js';
 import { natsBus, needsNatsServer } from '../../cluster/nats/servers.js';
+import { sampleHolding } from '../../log/records/sample_line.js';
+import { sampleAggregate, samplePublisher } from '../../log/store/sample.js';
 import { sampleAsset } from '../../model/sample.js';
-import { sampleHolding } from '../../records/sample_line.js';
-import { sampleAggregate, samplePublisher } from '../../store/sample.js';
 import { get, publisherSigner, type TestService, TestSocket } from '../harness.js';
 import { TestCluster, untilReady } from './nodes.js';
 

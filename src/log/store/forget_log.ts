@@ -1,0 +1,14 @@
+import type { Clock } from '../../model/time.js';
+import { openStore } from './store.js';
+
+/**
+ * Makes the node of a data folder read another log. The new log begins after all records of the folder. No process may have the folder
+ * open.
+ * @throws Error as {@link openStore}
+ */
+export async function forgetLog(dir: string, clock: Clock): Promise<void> {
+  // This retention keeps the candles of all assets, including assets with a shorter configured retention.
+  const store = await openStore({ dir, assets: [], candleRetentionMs: Number.MAX_SAFE_INTEGER, clock });
+  store.log.position = undefined;
+  await store.close();
+}

@@ -1,0 +1,260 @@
+import { checksumAddress } from '../../crypto/checksum_address.js';
+import { encodedAssetId, evmAggregateHash } from '../../crypto/evm.js';
+import { type EvmVerifyJob, verifyAlone } from '../../crypto/evm_verifier.js';
+import { merkleRoot } from '../../crypto/merkle.js';
+import type { CryptoJobs, StarkVerifyJob } from '../../crypto/pool/jobs.js';
+import { starkPriceMessage } from '../../crypto/stark/stark.js';
+import { fillStarkTables } from '../../crypto/stark/stark_tables.js';
+import type { ReceivedLine } from '../../log/past/past_answer.js';
+import type { ShownFacts } from '../../log/records/signed_line.js';
+import type { SignatureType } from '../../model/asset.js';
+import { parseHex, toHex } from '../../model/hex.js';
+import { PRICE_MAX, PRICE_MIN, parsePrice } from '../../model/price.js';
+import { type PublisherPrice, placeAmong, type SignedAggregate } from '../../model/signed_price.js';
+import { readMetadataText } from '../../prices/message.js';
+import { type SignedFields, signatureJob } from '../../prices/signature_jobs.js';
+import { parseSignature } from '../../prices/signature_texts.js';
+import { SERVICE_NAME_PATTERN } from '../../wire/service_name.js';
+import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../../wire/signatures.js';
+
+/** The facts that decide which aggregates are the service's own. */
+export interface KeptSigners {
+  /** The oracle ID in the service's own Stark messages. */
+  readonly oracleId: string;
+  /** Returns whether the service signs or signed aggregates with a key. @param key the key in lower-case hex */
+  readonly isSigner: (type: SignatureType, key: string) => boolean;
+}
+
+export interface KeptVerifierOptions extends KeptSigners {
+  /** Verifies Stark signatures on this thread. */
+  readonly here: Pick<CryptoJobs, 'verifyStark'>;
+  /** Does work in turn with other work of this thread. */
+  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly nowMs: () => number;
+}
+
+/** The time after which a turn ends, and the largest number of signatures in a turn, by type. Verifying them takes about 2 ms. */
+const TURN_MS = 2;
+const JOBS_MAX = { evm: 32, stark: 4 } as const;
+
+const SERVICE_NAME = new RegExp(`^${SERVICE_NAME_PATTERN}$`);
+const CHECKSUM = /^[0-9a-f]{64}$/;
+// The service shows the version unchanged, so the version must not contain a character that JSON escapes.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes control characters
+const VERSION = /^[^"\\\x00-\x1f]{1,64}$/;
+
+/** Thrown for an aggregate that this service did not sign, or that the service would show in another form. */
+export class NotVerified extends Error {
+  override readonly name = 'NotVerified';
+}
+
+/** A signature that must be verified. */
+export type KeptJob =
+  | { readonly type: 'evm'; readonly job: EvmVerifyJob }
+  | { readonly type: 'stark'; readonly job: StarkVerifyJob };
+
+/**
+ * Verifies aggregates of another node's past: the service's hash and signature, the Merkle root, each publisher's hash and signature,
+ * and the form of each text that REST shows.
+ * @throws NotVerified when one of the entries is not authentic
+ */
+export async function verifyKept(
+  entries: Iterable<ReceivedLine>,
+  { here, turn, nowMs, ...signers }: KeptVerifierOptions,
+): Promise<void> {
+  const source: Iterator<ReceivedLine, undefined> = entries[Symbol.iterator]();
+  const checks = new KeptChecks(signers);
+  const waiting: KeptJob[] = [];
+
+  /** Verifies a part of the entries. @returns false at the end, or before a signature that needs the Stark tables */
+  async function part(): Promise<boolean> {
+    const endMs = nowMs() + TURN_MS;
+    for (let done = 0; ; ) {
+      const next = waiting.shift();
+      if (next === undefined) {
+        const { value: entry } = source.next();
+        if (entry === undefined) return false;
+        waiting.push(...checks.jobsOf(entry));
+        continue;
+      }
+      if (next.type === 'stark' && !hasStarkTables) {
+        waiting.unshift(next);
+        return false;
+      }
+      // The tables for many signatures would take 50 ms, and 3 ms for each key.
+      const verdict = next.type === 'evm' ? verifyAlone(next.job) : here.verifyStark([next.job])[0];
+      if (verdict !== 'valid') throw new NotVerified('a signature is invalid');
+      done++;
+      if (done >= JOBS_MAX[next.type] || nowMs() >= endMs) return true;
+    }
+  }
+
+  let hasStarkTables = false;
+  for (;;) {
+    while (await turn(part));
+    if (waiting.length === 0) return;
+    // Without this call, the first Stark signature would fill the tables in a turn of 0.2 s.
+    await fillStarkTables(setImmediate);
+    hasStarkTables = true;
+  }
+}
+
+/**
+ * Checks all of an entry except the arithmetic on curves. Remembers the facts that entries share, because successive entries share most
+ * of them.
+ */
+export class KeptChecks {
+  readonly #signers: KeptSigners;
+  readonly #inputs = new InputChecks();
+  /** The checked facts, with their symbol and the bytes of their checksum. */
+  readonly #shown = new WeakMap<ShownFacts, { readonly symbol: string; readonly checksum: Buffer }>();
+  /** The last signer's key. */
+  #last: { readonly type: SignatureType; readonly publicKey: string; readonly key: Buffer } | undefined;
+
+  constructor(signers: KeptSigners) {
+    this.#signers = signers;
+  }
+
+  /**
+   * Checks the form and the hashes of an entry.
+   * @returns the jobs of its signatures that no earlier call has returned
+   * @throws NotVerified
+   */
+  jobsOf({ aggregate, shown, hasInputs, timeNs }: ReceivedLine): KeptJob[] {
+    const { symbol, signatureType: type, publicKey, price } = aggregate;
+    const key = this.#keyOf(type, publicKey);
+    expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
+    expect(price >= PRICE_MIN && price <= PRICE_MAX, 'the price is invalid');
+    let known = this.#shown.get(shown);
+    if (known?.symbol !== symbol) {
+      checkShown(symbol, shown);
+      known = { symbol, checksum: Buffer.from(shown.checksum, 'hex') };
+      this.#shown.set(shown, known);
+    }
+    const jobs = [aggregateJob(aggregate, key, known.checksum, this.#signers.oracleId)];
+    if (hasInputs) jobs.push(...this.#inputs.jobsOf(aggregate));
+    return jobs;
+  }
+
+  #keyOf(type: SignatureType, publicKey: string): Buffer {
+    if (this.#last?.publicKey === publicKey && this.#last.type === type) return this.#last.key;
+    const key = parseHex(publicKey, PUBLIC_KEY_BYTES[type]);
+    const keyText = key && (type === 'evm' ? checksumAddress(key) : toHex(key));
+    if (key === undefined || keyText !== publicKey || !this.#signers.isSigner(type, publicKey.toLowerCase()))
+      throw new NotVerified(`${publicKey} is no known signer`);
+    this.#last = { type, publicKey, key };
+    return key;
+  }
+}
+
+/** The checked inputs of an aggregate. */
+interface CheckedInputs {
+  readonly inputs: readonly PublisherPrice[];
+  /** The hash of each input. */
+  readonly hashes: readonly Uint8Array[];
+  readonly newestNs: bigint;
+  readonly root: Buffer;
+}
+
+const NO_INPUTS: CheckedInputs = { inputs: [], hashes: [], newestNs: 0n, root: Buffer.alloc(0) };
+
+/** Checks the inputs of aggregates. Inputs that successive aggregates share are checked once. */
+class InputChecks {
+  #last = NO_INPUTS;
+
+  /** @returns the jobs of the inputs that the last aggregate did not have */
+  jobsOf({ symbol, signatureType: type, inputs, timestampNs, merkleRoot: root }: SignedAggregate): KeptJob[] {
+    const jobs: KeptJob[] = [];
+    let last = this.#last;
+    if (last.inputs !== inputs) {
+      const keys = new Set<string>();
+      const hashes: Uint8Array[] = [];
+      let newestNs = 0n;
+      for (const [i, input] of inputs.entries()) {
+        keys.add(input.wire.publisherKey);
+        if (input.timestampNs > newestNs) newestNs = input.timestampNs;
+        let hash = last.hashes[placeAmong(last.inputs, input, i)];
+        if (hash === undefined) {
+          const job = inputJob(input, symbol, type);
+          jobs.push(job);
+          hash = job.job.msgHash;
+        }
+        hashes.push(hash);
+      }
+      expect(keys.size === inputs.length, 'a publisher is repeated');
+      last = { inputs, hashes, newestNs, root: merkleRoot(hashes) };
+      this.#last = last;
+    }
+    expect(last.newestNs === timestampNs, 'timestamp is not the newest time of the inputs');
+    expect(last.root.equals(root), 'the Merkle root is of other inputs');
+    return jobs;
+  }
+}
+
+function checkShown(
+  symbol: string,
+  { serviceName, encodedAssetId: encoded, version, checksum }: ShownFacts,
+): void {
+  expect(SERVICE_NAME.test(serviceName), 'the name of the service is invalid');
+  const isEncoded = (['base64', 'keccak256'] as const).some(
+    (form) => encodedAssetId(symbol, form) === encoded,
+  );
+  expect(isEncoded, 'encoded_asset_id names another asset');
+  expect(VERSION.test(version) && CHECKSUM.test(checksum), 'the algorithm is invalid');
+}
+
+function aggregateJob(
+  aggregate: SignedAggregate,
+  key: Buffer,
+  checksum: Uint8Array,
+  oracleId: string,
+): KeptJob {
+  const { symbol, signatureType, signedAtNs, price, merkleRoot: root, msgHash, r, s, v } = aggregate;
+  if (signatureType === 'evm') {
+    const fields = { address: key, symbol, signedAtNs, price, merkleRoot: root, checksum };
+    expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
+    expect(v === 27 || v === 28, 'v is missing');
+    const recovery = v === 28 ? 1 : 0;
+    const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
+    signature.set(r);
+    signature.set(s, WORD_BYTES);
+    return { type: 'evm', job: { msgHash, signature, recovery, address: key } };
+  }
+  const message = starkPriceMessage(symbol, oracleId, signedAtNs, price);
+  if (message === undefined || v !== undefined) throw new NotVerified('no Stark signature has this form');
+  return { type: 'stark', job: { ...message, msgHash, r, s, publicKey: key } };
+}
+
+function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): KeptJob {
+  const { price, timestampNs, wire } = input;
+  const key = parseHex(wire.publisherKey, PUBLIC_KEY_BYTES[type]);
+  const signature = parseSignature(wire, type);
+  const msgHash = parseHex(wire.msgHash, 32);
+  if (key === undefined || msgHash === undefined || typeof signature === 'string')
+    throw new NotVerified('an input has an invalid key, hash or signature');
+  expect(parsePrice(wire.price) === price, 'an input has another price than its text');
+  expect(type === 'stark' || wire.externalAssetId === symbol, 'an input is of another asset');
+  const { metadata } = wire;
+  expect(
+    metadata === undefined || readMetadataText(metadata) === metadata,
+    'the metadata of an input is invalid',
+  );
+  const fields: SignedFields = {
+    raw: wire,
+    asset: { symbol },
+    publisher: { key, oracleId: undefined },
+    price,
+    timestampNs,
+    msgHash,
+    signature: signature.rs,
+    recovery: signature.recovery,
+    verified: false,
+  };
+  const job = signatureJob(fields, type);
+  if (typeof job === 'string') throw new NotVerified(job);
+  return type === 'evm' ? { type, job: job as EvmVerifyJob } : { type, job: job as StarkVerifyJob };
+}
+
+function expect(isTrue: boolean, reason: string): void {
+  if (!isTrue) throw new NotVerified(reason);
+}

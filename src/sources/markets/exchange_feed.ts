@@ -1,0 +1,71 @@
+import { slicesOf } from '../adapters/market.js';
+import { type ExchangeFeedOptions, ExchangeLine } from './exchange_line.js';
+import type { MarketFeed } from './market_feed.js';
+
+/** The interval of the watchdogs' checks. */
+const LOOK_MS = 250;
+
+/**
+ * All connections to one exchange. Pairs that are still silent after a second subscription move to a separate connection, so that the other
+ * pairs keep theirs.
+ */
+export class ExchangeFeed implements MarketFeed {
+  readonly #options: ExchangeFeedOptions;
+  readonly #pairs: Map<string, number>;
+  readonly #lines: ExchangeLine[] = [];
+  /** The line for pairs that were silent on another line. */
+  #silentLine: ExchangeLine | undefined;
+  #cancelLook: () => void = () => {};
+
+  constructor(options: ExchangeFeedOptions) {
+    this.#pairs = new Map(options.pairs);
+    this.#options = { ...options, pairs: this.#pairs };
+  }
+
+  open(): void {
+    this.#openLines([...this.#pairs.keys()]);
+    this.#look();
+  }
+
+  /** Adds pairs that the exchange did not have before. */
+  add(pairs: ReadonlyMap<string, number>): void {
+    for (const [pair, maxSilenceMs] of pairs) this.#pairs.set(pair, maxSilenceMs);
+    this.#openLines([...pairs.keys()]);
+  }
+
+  renew(reason: string): void {
+    for (const line of this.#lines) line.renew(reason);
+  }
+
+  close(): void {
+    this.#cancelLook();
+    this.#options.asker?.close();
+    for (const line of this.#lines) line.close();
+  }
+
+  #openLines(pairs: readonly string[]): void {
+    for (const slice of slicesOf(pairs, this.#options.rules.pairsPerSocket)) this.#openLine(slice);
+  }
+
+  #openLine(pairs: readonly string[]): ExchangeLine {
+    const line = new ExchangeLine(this.#options, pairs);
+    this.#lines.push(line);
+    return line;
+  }
+
+  #look(): void {
+    for (const line of [...this.#lines]) {
+      const silent = line.look();
+      if (silent.length === 0) continue;
+      if (silent.length === line.size || line === this.#silentLine) line.renew('no pair sends frames');
+      else this.#move(line, silent);
+    }
+    this.#cancelLook = this.#options.schedule(() => this.#look(), LOOK_MS);
+  }
+
+  #move(line: ExchangeLine, pairs: readonly string[]): void {
+    line.remove(pairs);
+    if (this.#silentLine === undefined) this.#silentLine = this.#openLine(pairs);
+    else this.#silentLine.add(pairs);
+  }
+}

@@ -1,0 +1,79 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { IDS_FILE, StreamingIds } from '../../../src/log/store/streaming_ids.js';
+import type { MappedAsset } from '../../../src/wire/taxonomy_statement.js';
+
+const A: MappedAsset = { id: 1, symbol: 'BTCUSD', signatureType: 'evm' };
+const B: MappedAsset = { id: 2, symbol: '日経225', signatureType: 'stark' };
+
+function folderFor(t: Test): string {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-ids-'));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  return dir;
+}
+
+test('an ID keeps its meaning under its taxonomy ID, also after it is gone', async (t) => {
+  const dir = folderFor(t);
+  StreamingIds.read(dir).add(1, [A, B]);
+  const ids = StreamingIds.read(dir);
+  t.equal(ids.size, 2);
+  t.same(ids.changedBy(1, [B]), []);
+  const swapped = { ...B, id: 1 };
+  t.same(ids.changedBy(1, [B, swapped]), [
+    { at: 1, asset: swapped, before: { symbol: 'BTCUSD', signatureType: 'evm' } },
+  ]);
+  t.equal(ids.changedBy(1, [{ ...A, signatureType: 'stark' }]).length, 1, 'the signature type counts');
+  t.same(ids.changedBy(2, [swapped]), [], 'another taxonomy ID begins a new list');
+  t.same(ids.changedBy(1, [{ ...A, id: 3 }]), [], 'an asset may get another ID');
+  ids.add(1, [{ ...A, id: 3 }]);
+  ids.add(2, [swapped]);
+  const later = StreamingIds.read(dir);
+  t.equal(later.size, 4);
+  t.equal(later.changedBy(1, [swapped, { ...B, id: 3 }]).length, 2);
+  t.equal(later.changedBy(2, [A]).length, 1);
+});
+
+test('the list is a text that people read', async (t) => {
+  const dir = folderFor(t);
+  const ids = StreamingIds.read(dir);
+  ids.add(7, [B]);
+  ids.add(1, [B, A]);
+  const text = readFileSync(join(dir, IDS_FILE), 'utf8');
+  const lines = text.split('\n');
+  t.equal(lines[0], '# tickseal streaming IDs, format 1');
+  t.same(lines.slice(2, 5), ['1 1 evm BTCUSD', '1 2 stark 日経225', '7 2 stark 日経225']);
+  t.match(lines[5], /^# 3 lines, SHA-256 [0-9a-f]{64}$/);
+  t.equal(lines.length, 7);
+});
+
+test('a damaged list is refused with a remedy', async (t) => {
+  const dir = folderFor(t);
+  StreamingIds.read(dir).add(1, [A, B]);
+  const file = join(dir, IDS_FILE);
+  const whole = readFileSync(file, 'utf8');
+  const remedy =
+    /streaming_ids\.txt is damaged \(.+\): restore it from a backup, or raise service\.taxonomy_id/;
+  for (let length = 0; length < whole.length; length += 7) {
+    writeFileSync(file, whole.slice(0, length));
+    t.throws(() => StreamingIds.read(dir), remedy, `the first ${length} characters`);
+  }
+  const bytes = readFileSync(file);
+  writeFileSync(file, whole);
+  for (let at = 0; at < bytes.length; at += 5) {
+    const flipped = Buffer.from(whole);
+    flipped[at]! ^= 1;
+    writeFileSync(file, flipped);
+    t.throws(() => StreamingIds.read(dir), /is damaged|has format/, `byte ${at}`);
+  }
+  writeFileSync(file, whole.replace('format 1', 'format 2'));
+  t.throws(() => StreamingIds.read(dir), /has format 2, and this version of tickseal reads format 1/);
+});
+
+test('a list that cannot be written changes nothing', async (t) => {
+  const dir = folderFor(t);
+  const ids = StreamingIds.read(join(dir, 'missing'));
+  t.throws(() => ids.add(1, [A]), /streaming_ids\.txt cannot be written: /);
+  t.equal(ids.size, 0);
+});

@@ -1,0 +1,401 @@
+import { test } from 'tap';
+import { type CalendarSet, createCalendars } from '../../../src/model/calendar/calendars.js';
+import { type CalendarDefinition, calendarDefinition } from '../../../src/model/calendar/definition.js';
+import { nearHorizons } from '../../../src/model/calendar/horizon.js';
+import type { Calendar } from '../../../src/model/calendar/status.js';
+import { newYorkS, stateText } from './reference.js';
+
+const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri'];
+const ALL_DAYS = [...WEEKDAYS, 'sat', 'sun'];
+
+const TOKYO = {
+  time_zone: 'Asia/Tokyo',
+  sessions: [
+    { days: WEEKDAYS, from: '08:00', to: '09:00', status: 'extended' },
+    { days: WEEKDAYS, from: '09:00', to: '11:30', status: 'regular' },
+    { days: WEEKDAYS, from: '12:30', to: '15:30', status: 'regular' },
+    { days: WEEKDAYS, from: '16:30', to: '23:00', status: 'after_hours' },
+  ],
+  closures: ['2026-01-01', '2026-01-02', '2026-01-03'],
+  early_closes: { '2026-03-03': '11:00', '2026-03-04': '14:30' },
+};
+
+function create(definitions: Record<string, unknown>): CalendarSet {
+  const parsed: Record<string, CalendarDefinition> = {};
+  for (const [name, definition] of Object.entries(definitions)) {
+    parsed[name] = calendarDefinition.parse(definition);
+  }
+  return createCalendars(parsed);
+}
+
+function one(name: string, definition: unknown): Calendar {
+  const { calendars, errors } = create({ [name]: definition });
+  if (errors.length > 0) throw new Error(JSON.stringify(errors));
+  return calendars.get(name)!;
+}
+
+/** Returns the changes after an instant, as `YYYY-MM-DDTHH:MM status` of a clock `offsetHours` ahead of UTC. */
+function changesFrom(calendar: Calendar, unixS: number, count: number, offsetHours: number): string[] {
+  const changes: string[] = [];
+  let { nextStatus, changeAtS } = calendar.stateAt(unixS);
+  while (changes.length < count) {
+    const shown = new Date((changeAtS + offsetHours * 3600) * 1000).toISOString().slice(0, 16);
+    changes.push(`${shown} ${nextStatus}`);
+    ({ nextStatus, changeAtS } = calendar.stateAt(changeAtS));
+  }
+  return changes;
+}
+
+function errorsOf(name: string, definition: unknown): string[] {
+  return create({ [name]: definition }).errors.map(({ path, message }) => `${path.join('.')}: ${message}`);
+}
+
+test('without definitions there are the three built-in calendars', async (t) => {
+  const { calendars, errors } = createCalendars({});
+  t.same([...calendars.keys()], ['us_equities', 'forex', 'metals']);
+  for (const [name, calendar] of calendars) t.equal(calendar.name, name);
+  t.same(errors, []);
+});
+
+test('an exchange with a lunch break, early closes and closures', async (t) => {
+  const tokyo = one('tokyo', TOKYO);
+  t.same(changesFrom(tokyo, Date.UTC(2026, 2, 1, 20) / 1000, 7, 9), [
+    '2026-03-02T08:00 2',
+    '2026-03-02T09:00 1',
+    '2026-03-02T11:30 0',
+    '2026-03-02T12:30 1',
+    '2026-03-02T15:30 0',
+    '2026-03-02T16:30 3',
+    '2026-03-02T23:00 0',
+  ]);
+  t.same(
+    changesFrom(tokyo, Date.UTC(2026, 2, 2, 20) / 1000, 5, 9),
+    [
+      '2026-03-03T08:00 2',
+      '2026-03-03T09:00 1',
+      '2026-03-03T11:00 0',
+      '2026-03-03T12:00 3',
+      '2026-03-03T18:30 0',
+    ],
+    'a close before the lunch break cancels the afternoon, and after hours come 4.5 hours earlier',
+  );
+  t.same(
+    changesFrom(tokyo, Date.UTC(2026, 2, 3, 20) / 1000, 7, 9).slice(3),
+    ['2026-03-04T12:30 1', '2026-03-04T14:30 0', '2026-03-04T15:30 3', '2026-03-04T22:00 0'],
+    'a close after it shortens the afternoon',
+  );
+  t.equal(stateText(tokyo, Date.UTC(2025, 11, 31, 14) / 1000), '0 then 2 at 2026-01-04T23:00:00.000Z');
+});
+
+test('a session over midnight belongs to the trading day on which it ends', async (t) => {
+  const overnight = one('overnight', {
+    time_zone: 'America/New_York',
+    sessions: [
+      { days: ['sun', 'mon', 'tue', 'wed', 'thu'], from: '20:00', to: '04:00', status: 'regular' },
+      { days: WEEKDAYS, from: '04:00', to: '05:00', status: 'after_hours' },
+    ],
+    closures: ['2026-02-03'],
+    early_closes: { '2026-02-04': '22:30', '2026-02-05': '02:00' },
+  });
+  t.same(changesFrom(overnight, newYorkS('2026-02-02', '12:00'), 11, -5), [
+    '2026-02-03T20:00 1',
+    '2026-02-03T22:30 3',
+    '2026-02-03T23:30 0',
+    '2026-02-04T20:00 1',
+    '2026-02-05T02:00 3',
+    '2026-02-05T03:00 0',
+    '2026-02-05T20:00 1',
+    '2026-02-06T04:00 3',
+    '2026-02-06T05:00 0',
+    '2026-02-08T20:00 1',
+    '2026-02-09T04:00 3',
+  ]);
+});
+
+test('hours that change on a day, and late opens', async (t) => {
+  const session = (from: string, to: string, since?: string) => ({
+    days: WEEKDAYS,
+    from,
+    to,
+    status: 'regular',
+    ...(since === undefined ? {} : { since }),
+  });
+  const tokyo = one('tokyo', {
+    time_zone: 'Asia/Tokyo',
+    sessions: [
+      session('09:00', '11:30'),
+      session('12:30', '15:00'),
+      session('09:00', '11:30', '2024-11-05'),
+      session('12:30', '15:30', '2024-11-05'),
+      session('08:00', '16:00', '2030-01-01'),
+    ],
+    closures: ['2024-11-04'],
+    late_opens: { '2024-11-06': '10:00', '2024-11-07': '13:00' },
+    early_closes: { '2024-11-07': '14:00' },
+  });
+  t.same(changesFrom(tokyo, Date.UTC(2024, 9, 31, 22) / 1000, 14, 9), [
+    '2024-11-01T09:00 1',
+    '2024-11-01T11:30 0',
+    '2024-11-01T12:30 1',
+    '2024-11-01T15:00 0',
+    '2024-11-05T09:00 1',
+    '2024-11-05T11:30 0',
+    '2024-11-05T12:30 1',
+    '2024-11-05T15:30 0',
+    '2024-11-06T10:00 1',
+    '2024-11-06T11:30 0',
+    '2024-11-06T12:30 1',
+    '2024-11-06T15:30 0',
+    '2024-11-07T13:00 1',
+    '2024-11-07T14:00 0',
+  ]);
+  t.same(changesFrom(tokyo, Date.UTC(2029, 11, 31, 22) / 1000, 2, 9), [
+    '2030-01-01T08:00 1',
+    '2030-01-01T16:00 0',
+  ]);
+  t.same(errorsOf('x', { time_zone: 'UTC', sessions: [session('09:00', '10:00', '2026-01-01')] }), [
+    'x.sessions: required: sessions without since, for the time before',
+  ]);
+  for (const time of ['09:00', '16:00', '08:00'])
+    t.same(
+      errorsOf('us_equities', { late_opens: { '2026-08-12': time } }).length,
+      time === '08:00' ? 1 : 1,
+      time,
+    );
+  t.same(errorsOf('us_equities', { late_opens: { '2026-12-25': '10:00' } }), [
+    'us_equities.late_opens.2026-12-25: the market does not open on that day',
+  ]);
+});
+
+test('the operator is told a month before a calendar ends', async (t) => {
+  const own = {
+    time_zone: 'UTC',
+    sessions: [{ days: ['mon'], from: '09:00', to: '10:00', status: 'regular' }],
+  };
+  const horizons = (definition: object, day: string) =>
+    nearHorizons({ own: calendarDefinition.parse(definition) }, Date.parse(`${day}T12:00:00Z`)).map(
+      ({ message }) => message,
+    );
+  const dated = { ...own, closures: ['2026-12-25', '2026-01-01'], late_opens: { '2026-12-30': '09:30' } };
+  t.same(horizons(own, '2040-01-01'), [], 'a calendar without dates');
+  t.same(horizons(dated, '2026-11-28'), []);
+  t.same(horizons(dated, '2026-11-29'), [
+    'its closures and hours are known until 2026-12-30: add those after it',
+  ]);
+  t.same(horizons(dated, '2026-12-31'), [
+    'its closures and hours were known until 2026-12-30: add those after it',
+  ]);
+  t.same(horizons({ ...dated, known_until: '2027-12-31' }, '2026-12-31'), []);
+  t.same(horizons({ closures: ['2026-08-12'] }, '2027-01-01'), [], 'an addition to a built-in calendar');
+});
+
+test('additions to the built-in calendars', async (t) => {
+  const { calendars, errors } = create({
+    us_equities: { closures: ['2026-08-12'], early_closes: { '2026-08-13': '14:00', '2026-12-24': '12:00' } },
+    forex: { closures: ['2026-08-12'], early_closes: { '2026-08-18': '20:00', '2026-08-20': '13:00' } },
+  });
+  t.same(errors, []);
+  t.same(changesFrom(calendars.get('us_equities')!, newYorkS('2026-08-11', '21:00'), 5, -4), [
+    '2026-08-13T04:00 2',
+    '2026-08-13T09:30 1',
+    '2026-08-13T14:00 3',
+    '2026-08-13T18:00 0',
+    '2026-08-14T04:00 2',
+  ]);
+  t.same(
+    changesFrom(calendars.get('us_equities')!, newYorkS('2026-12-24', '10:00'), 2, -5),
+    ['2026-12-24T12:00 3', '2026-12-24T16:00 0'],
+    'an early close of the operator comes before the built-in one',
+  );
+  t.same(changesFrom(calendars.get('forex')!, newYorkS('2026-08-10', '12:00'), 7, -4), [
+    '2026-08-11T17:00 0',
+    '2026-08-12T17:00 1',
+    '2026-08-14T17:00 0',
+    '2026-08-16T17:00 1',
+    '2026-08-17T20:00 0',
+    '2026-08-18T17:00 1',
+    '2026-08-20T13:00 0',
+  ]);
+  const untouched = createCalendars({}).calendars.get('us_equities')!;
+  t.equal(
+    untouched.stateAt(newYorkS('2026-08-12', '12:00')).status,
+    1,
+    'the next set of calendars knows nothing of it',
+  );
+});
+
+test('a year of closures in a row is one change', async (t) => {
+  const closures = Array.from({ length: 366 }, (_, day) =>
+    new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10),
+  );
+  const { calendars } = create({
+    us_equities: { closures },
+    tokyo: { ...TOKYO, closures, early_closes: {} },
+  });
+  const inJune = Date.UTC(2026, 5, 1) / 1000;
+  t.equal(stateText(calendars.get('us_equities')!, inJune), '0 then 2 at 2027-01-04T09:00:00.000Z');
+  t.equal(stateText(calendars.get('tokyo')!, inJune), '0 then 2 at 2027-01-03T23:00:00.000Z');
+});
+
+test('sessions at times that the clocks skip or show twice', async (t) => {
+  const session = (from: string, to: string): unknown => ({
+    time_zone: 'America/New_York',
+    sessions: [{ days: ALL_DAYS, from, to, status: 'regular' }],
+  });
+  const march7 = Date.UTC(2026, 2, 7, 12) / 1000;
+  const october31 = Date.UTC(2026, 9, 31, 12) / 1000;
+  t.same(
+    changesFrom(one('into', session('02:30', '05:00')), march7, 2, 0),
+    ['2026-03-08T07:00 1', '2026-03-08T09:00 0'],
+    'a skipped beginning is when the clocks jump',
+  );
+  t.same(
+    changesFrom(one('from the jump', session('02:00', '05:00')), march7, 2, 0),
+    ['2026-03-08T07:00 1', '2026-03-08T09:00 0'],
+    'also where the clocks jump at that very time',
+  );
+  t.same(
+    changesFrom(one('to the jump', session('20:00', '02:00')), march7, 2, 0),
+    ['2026-03-08T01:00 1', '2026-03-08T07:00 0'],
+    'and so for the end',
+  );
+  t.same(
+    changesFrom(one('inside', session('02:10', '02:50')), march7, 1, 0),
+    ['2026-03-09T06:10 1'],
+    'a session that is skipped whole does not take place',
+  );
+  t.same(
+    changesFrom(one('twice', session('01:30', '03:00')), october31, 2, 0),
+    ['2026-11-01T05:30 1', '2026-11-01T08:00 0'],
+    'of two beginnings the first counts',
+  );
+  t.same(
+    changesFrom(one('once', session('01:10', '01:40')), october31, 3, 0),
+    ['2026-11-01T05:10 1', '2026-11-01T05:40 0', '2026-11-02T06:10 1'],
+    'and the session takes place once',
+  );
+});
+
+test('midnight, 24:00 and a day of 24 hours', async (t) => {
+  const calendar = one('days', {
+    time_zone: 'UTC',
+    sessions: [
+      { days: ['mon'], from: '00:00', to: '24:00', status: 'regular' },
+      { days: ['tue'], from: '00:00', to: '00:00', status: 'regular' },
+      { days: ['wed'], from: '12:00', to: '12:00', status: 'extended' },
+    ],
+  });
+  t.same(changesFrom(calendar, Date.UTC(2026, 1, 1) / 1000, 4, 0), [
+    '2026-02-02T00:00 1',
+    '2026-02-04T00:00 0',
+    '2026-02-04T12:00 2',
+    '2026-02-05T12:00 0',
+  ]);
+});
+
+test('invalid definitions are reported with their place', async (t) => {
+  const regular = (from: string, to: string, days = WEEKDAYS) => ({ days, from, to, status: 'regular' });
+  const utc = (...sessions: unknown[]) => ({ time_zone: 'UTC', sessions });
+  t.same(errorsOf('none', TOKYO), ['none: "none" means trading around the clock: choose another name']);
+  t.same(errorsOf('forex', { time_zone: 'Asia/Tokyo', sessions: TOKYO.sessions }), [
+    'forex.time_zone: this calendar is built in: only closures, early_closes and late_opens can be added to it',
+    'forex.sessions: this calendar is built in: only closures, early_closes and late_opens can be added to it',
+  ]);
+  t.same(errorsOf('tokyo', {}), [
+    'tokyo.time_zone: required: an IANA name such as "Asia/Tokyo"',
+    'tokyo.sessions: required: without sessions the market would never open',
+  ]);
+  for (const zone of ['Asia/Tokio', '+09:00', '', '2026-01-01T00:00[Asia/Tokyo]', 'Asia/Tokyo ']) {
+    t.same(errorsOf('tokyo', { ...TOKYO, time_zone: zone }), [
+      `tokyo.time_zone: no IANA time zone is named "${zone}"`,
+    ]);
+  }
+  t.same(errorsOf('x', utc(regular('09:00', '11:00'), regular('10:59', '12:00', ['tue']))), [
+    'x.sessions.1: overlaps sessions[0] on tue',
+  ]);
+  t.same(errorsOf('x', utc(regular('09:00', '11:00', ['mon', 'mon']))), [
+    'x.sessions.0: overlaps sessions[0] on mon',
+  ]);
+  t.same(
+    errorsOf('x', utc(regular('00:00', '01:00', ['mon']), regular('20:00', '00:01', ['sun']))),
+    ['x.sessions.0: overlaps sessions[1] on mon'],
+    'Sunday night reaches into Monday',
+  );
+  const always = 'x.sessions: the status never changes: an asset that trades so has the calendar "none"';
+  t.same(errorsOf('x', utc(regular('17:00', '17:00', ALL_DAYS))), [always]);
+  t.same(errorsOf('x', utc(regular('00:00', '12:00', ALL_DAYS), regular('12:00', '24:00', ALL_DAYS))), [
+    always,
+  ]);
+  t.same(
+    errorsOf(
+      'x',
+      utc(regular('00:00', '12:00', ALL_DAYS), {
+        ...regular('12:00', '24:00', ALL_DAYS),
+        status: 'extended',
+      }),
+    ),
+    [],
+  );
+});
+
+test('an early close must fall within the regular hours of a day that opens', async (t) => {
+  const errors = (name: string, early_closes: Record<string, string>, rest = {}): string[] =>
+    errorsOf(name, { ...rest, early_closes }).map((error) => error.replace(`${name}.early_closes.`, ''));
+  const outside = (day: string, time: string): string =>
+    `${day}: ${time} is not within the regular hours of that day`;
+  for (const time of ['09:30', '09:00', '16:00', '24:00']) {
+    t.same(errors('us_equities', { '2026-08-12': time }), [outside('2026-08-12', time)]);
+  }
+  t.same(errors('us_equities', { '2026-08-12': '09:31' }), []);
+  t.same(errors('us_equities', { '2026-08-12': '15:59' }), []);
+  t.same(errors('us_equities', { '2026-08-15': '12:00' }), [outside('2026-08-15', '12:00')], 'a Saturday');
+  t.same(errors('us_equities', { '2026-12-25': '12:00' }), [
+    '2026-12-25: the market does not open on that day',
+  ]);
+  t.same(errors('forex', { '2026-08-12': '17:00' }), [outside('2026-08-12', '17:00')]);
+  t.same(errors('tokyo', { '2026-01-02': '11:00' }, TOKYO), [
+    '2026-01-02: the market does not open on that day',
+  ]);
+  t.same(
+    errors(
+      'late',
+      { '2026-08-12': '12:00' },
+      {
+        time_zone: 'UTC',
+        sessions: [{ days: WEEKDAYS, from: '09:00', to: '16:00', status: 'after_hours' }],
+      },
+    ),
+    [outside('2026-08-12', '12:00')],
+    'a calendar without regular hours',
+  );
+});
+
+test('a calendar with an error is missing, the others are not', async (t) => {
+  const { calendars, errors } = create({ tokyo: TOKYO, forex: { time_zone: 'UTC' }, other: {} });
+  t.same([...calendars.keys()].sort(), ['metals', 'tokyo', 'us_equities']);
+  t.same(
+    errors.map(({ path }) => path),
+    [
+      ['forex', 'time_zone'],
+      ['other', 'time_zone'],
+      ['other', 'sessions'],
+    ],
+  );
+});
+
+test('the form of a definition', async (t) => {
+  const refused = (definition: unknown): string[] => {
+    const { error } = calendarDefinition.safeParse(definition);
+    return (error?.issues ?? []).map(({ path, code }) => `${path.join('.')} ${code}`);
+  };
+  t.same(calendarDefinition.parse({}), { closures: [], early_closes: {}, late_opens: {} });
+  t.same(refused({ closures: ['2026-02-29', '2028-02-29'] }), ['closures.0 invalid_format']);
+  t.same(refused({ closure: [] }), [' unrecognized_keys']);
+  t.same(refused({ early_closes: { '2026-08-12': '9:30' } }), ['early_closes.2026-08-12 invalid_format']);
+  t.same(refused({ sessions: [] }), ['sessions too_small']);
+  const session = { days: ['mon'], from: '09:00', to: '24:01', status: 'closed' };
+  t.same(refused({ sessions: [session] }), [
+    'sessions.0.to invalid_format',
+    'sessions.0.status invalid_value',
+  ]);
+});

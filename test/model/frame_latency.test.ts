@@ -1,0 +1,72 @@
+import { test } from 'tap';
+import { FrameLatency, newLatencyCounts } from '../../src/model/frame_latency.js';
+import type { Histogram } from '../../src/model/text_format.js';
+import { FakeClock } from '../clock/fake_clock.js';
+
+const MS = 1_000_000n;
+
+/** Returns the number of measurements, and their sum in milliseconds. */
+function measured({ buckets, sumSeconds }: Histogram): { count: number; sumMs: number } {
+  const count = buckets.reduce((sum, inBucket) => sum + inBucket, 0);
+  return { count, sumMs: Math.round(sumSeconds * 1e6) / 1e3 };
+}
+
+test('a message is measured once, from its receipt to the first frame that has its prices', async (t) => {
+  const clock = new FakeClock();
+  const counts = newLatencyCounts();
+  const latency = new FrameLatency(counts);
+  latency.received(1, clock.nowNs());
+  clock.advance(2n * MS);
+  latency.sent(0, clock);
+  t.same(measured(counts), { count: 0, sumMs: 0 }, 'a frame of what was before');
+  clock.advance(MS);
+  latency.sent(1, clock);
+  t.same(measured(counts), { count: 1, sumMs: 3 });
+  clock.advance(MS);
+  latency.sent(1, clock);
+  latency.sent(2, clock);
+  t.same(measured(counts), { count: 1, sumMs: 3 }, 'the frames behind it are not its own');
+
+  latency.received(1, clock.nowNs());
+  latency.sent(2, clock);
+  t.same(measured(counts), { count: 1, sumMs: 3 }, 'a message that changed no price has no frame');
+
+  latency.received(3, clock.nowNs());
+  clock.advance(MS);
+  latency.received(5, clock.nowNs());
+  latency.sent(4, clock);
+  t.same(measured(counts), { count: 2, sumMs: 4 }, 'the second one waits');
+  clock.advance(10n * MS);
+  latency.sent(6, clock);
+  t.same(measured(counts), { count: 3, sumMs: 14 });
+});
+
+test('a message that waited for the first stream, or during a clock set back, is not measured', async (t) => {
+  const clock = new FakeClock();
+  const counts = newLatencyCounts();
+  const latency = new FrameLatency(counts);
+  for (const [sequence, waitedNs] of [
+    [1, 2_000n * MS],
+    [2, 2_000n * MS + 1n],
+    [3, 3_600_000n * MS],
+    [4, -1n],
+    [5, 0n],
+  ] as const) {
+    latency.received(sequence, clock.nowNs());
+    clock.advance(waitedNs);
+    latency.sent(sequence, clock);
+  }
+  t.same(measured(counts), { count: 2, sumMs: 2_000 });
+});
+
+test('at most 1,024 messages wait', async (t) => {
+  const clock = new FakeClock();
+  const counts = newLatencyCounts();
+  const latency = new FrameLatency(counts);
+  for (let sequence = 1; sequence <= 2_000; sequence++) latency.received(sequence, clock.nowNs());
+  latency.sent(2_000, clock);
+  t.match(measured(counts), { count: 1_024 });
+  latency.received(2_001, clock.nowNs());
+  latency.sent(2_001, clock);
+  t.match(measured(counts), { count: 1_025 }, 'and then there is room again');
+});

@@ -1,0 +1,19 @@
+import { test } from 'tap';
+import { metricsText } from '../../src/model/text_format.js';
+
+test('the values of labels are escaped', async (t) => {
+  const metric = { name: 'some_bytes', type: 'gauge', help: 'Some.', labels: ['name'] } as const;
+  t.equal(
+    metricsText([{ ...metric, read: (value: number) => [['a"b\\c\nd', value]] }], 1),
+    '# HELP some_bytes Some.\n# TYPE some_bytes gauge\nsome_bytes{name="a\\"b\\\\c\\nd"} 1\n',
+  );
+});
+
+test('a series without a value has no line, and a metric that is not there has no head either', async (t) => {
+  const metric = { name: 'some_bytes', type: 'gauge', help: 'Some.' } as const;
+  t.equal(
+    metricsText([{ ...metric, read: () => [[undefined]] }], undefined),
+    '# HELP some_bytes Some.\n# TYPE some_bytes gauge\n',
+  );
+  t.equal(metricsText([{ ...metric, read: () => undefined }], undefined), '');
+});

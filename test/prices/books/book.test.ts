@@ -1,0 +1,248 @@
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { test } from 'tap';
+import {
+  type AggregationType,
+  type Asset,
+  type ListedPublisher,
+  PERCENT_SCALE,
+} from '../../../src/model/asset.js';
+import { PRICE_MAX, PRICE_MIN } from '../../../src/model/price.js';
+import type { PublisherPrice } from '../../../src/model/signed_price.js';
+import type { TimeNs } from '../../../src/model/time.js';
+import { AssetBook } from '../../../src/prices/books/book.js';
+import { AGGREGATION_TYPES } from '../../../src/wire/algorithms.js';
+import { latestOf, START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
+import { cases } from '../../tier.js';
+
+const PERCENT = BigInt(PERCENT_SCALE);
+const MAX_AGE_NS = 100n;
+const MAX_FUTURE_NS = 20n;
+// The keys descend while the indexes ascend, so that inputs and publishers are in different orders.
+const publishers = Array.from({ length: 7 }, (_, index) =>
+  samplePublisher({ index, key: Buffer.alloc(20, 0xf0 - index), weight: BigInt(index + 1) * 300_000n }),
+);
+
+function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowNs: bigint = START_NS): void {
+  const by = publishers[publisher]!;
+  book.put(by, latestOf(sampleInput(book.asset, by, price, nowNs - ageNs)), nowNs as TimeNs);
+}
+
+/** The aggregate by its definition. This book sorts and sums up all inputs again for each price. */
+class SlowBook {
+  readonly #inputs = new Map<ListedPublisher, PublisherPrice>();
+
+  constructor(readonly asset: Asset) {}
+
+  put(publisher: ListedPublisher, input: PublisherPrice): void {
+    this.#inputs.set(publisher, input);
+  }
+
+  state(nowNs: bigint): { price: bigint | undefined; counted: PublisherPrice[]; size: number } {
+    const { maxAgeNs, maxDeviation, minPublishers, aggregation } = this.asset;
+    for (const [publisher, { timestampNs }] of this.#inputs)
+      if (nowNs - timestampNs > maxAgeNs || timestampNs - nowNs > MAX_FUTURE_NS)
+        this.#inputs.delete(publisher);
+    const fresh = [...this.#inputs];
+    const middle = median(fresh.map(([, { price }]) => price));
+    const counted = fresh.filter(([, { price }]) => {
+      if (maxDeviation === undefined || middle === undefined) return true;
+      // The condition is distance / |median| <= percent / 100.
+      const distance = magnitude(price - middle) * 100n * PERCENT;
+      return distance <= magnitude(middle) * maxDeviation;
+    });
+    const byKey = [...counted].sort(([a], [b]) => (number(a.key) < number(b.key) ? -1 : 1));
+    const isEnough = counted.length > 0 && counted.length >= minPublishers;
+    return {
+      price: isEnough ? aggregate(aggregation, counted) : undefined,
+      counted: byKey.map(([, input]) => input),
+      size: fresh.length,
+    };
+  }
+}
+
+function aggregate(
+  type: AggregationType,
+  inputs: readonly (readonly [ListedPublisher, PublisherPrice])[],
+): bigint {
+  if (type === 'median') return median(inputs.map(([, { price }]) => price))!;
+  if (type === 'trimmed mean') {
+    const sorted = inputs.map(([, { price }]) => price).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const k = Math.floor(sorted.length / 4);
+    const kept = sorted.slice(k, sorted.length - k);
+    return kept.reduce((total, price) => total + price, 0n) / BigInt(kept.length);
+  }
+  const weightOf = ({ weight }: ListedPublisher) => (type === 'average' ? 1n : weight);
+  const sum = inputs.reduce((total, [publisher, { price }]) => total + price * weightOf(publisher), 0n);
+  return sum / inputs.reduce((total, [publisher]) => total + weightOf(publisher), 0n);
+}
+
+function median(prices: readonly bigint[]): bigint | undefined {
+  const sorted = [...prices].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const half = sorted.length / 2;
+  if (sorted.length === 0) return undefined;
+  return sorted.length % 2 === 1 ? sorted[Math.floor(half)]! : (sorted[half - 1]! + sorted[half]!) / 2n;
+}
+
+/** The quality of at least one input. */
+function qualityOf(inputs: readonly PublisherPrice[]): object {
+  const prices = inputs.map(({ price }) => price);
+  const [lowest, highest] = [least(prices), -least(prices.map((price) => -price))];
+  const middle = magnitude(median(prices)!);
+  const most = 2n ** 32n - 1n;
+  const spread =
+    middle === 0n ? (highest === lowest ? 0n : most) : ((highest - lowest) * 1_000_000n) / middle;
+  return {
+    newestNs: -least(inputs.map(({ timestampNs }) => -timestampNs)),
+    publishers: inputs.length,
+    spreadPpm: Number(least([spread, most])),
+  };
+}
+
+function least(values: readonly bigint[]): bigint {
+  return values.reduce((one, other) => (one < other ? one : other));
+}
+
+/** Returns an input without its accessors. */
+const plain = ({ price, timestampNs, wire }: PublisherPrice) => ({ price, timestampNs, wire });
+const magnitude = (value: bigint) => (value < 0n ? -value : value);
+const number = (bytes: Buffer) => BigInt(`0x${bytes.toString('hex')}`);
+
+test('any sequence of inputs and expiries gives the same as sorting all inputs anew', async () => {
+  const asset = fc.record({
+    aggregation: fc.constantFrom(...AGGREGATION_TYPES),
+    minPublishers: fc.integer({ min: 1, max: 4 }),
+    maxDeviation: fc.option(fc.constantFrom(0n, 1n, 5n * PERCENT, 50n * PERCENT, 200n * PERCENT), {
+      nil: undefined,
+    }),
+  });
+  const price = fc.oneof(
+    fc.bigInt({ min: -120n, max: 120n }),
+    fc.bigInt({ min: 95n, max: 105n }),
+    fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }),
+  );
+  const step = fc.record({
+    publisher: fc.option(fc.nat(publishers.length - 1)),
+    price,
+    ageNs: fc.bigInt({ min: -5n, max: MAX_AGE_NS + 3n }),
+    passNs: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 60n }), fc.bigInt({ min: -50n, max: 0n })),
+  });
+  fc.assert(
+    fc.property(asset, fc.array(step, { maxLength: 40, size: 'max' }), (settings, steps) => {
+      const sample = sampleAsset({ ...settings, maxAgeNs: MAX_AGE_NS });
+      const book = new AssetBook(sample, MAX_FUTURE_NS);
+      const slow = new SlowBook(sample);
+      let nowNs: bigint = START_NS;
+      for (const { publisher, price: value, ageNs, passNs } of steps) {
+        nowNs += passNs;
+        if (publisher === null) {
+          book.expire(nowNs as TimeNs);
+        } else {
+          const by = publishers[publisher]!;
+          const input = sampleInput(sample, by, value, nowNs - ageNs);
+          book.put(by, latestOf(input), nowNs as TimeNs);
+          slow.put(by, input);
+        }
+        const expected = slow.state(nowNs);
+        const counted = book.counted();
+        if (book.price !== expected.price || book.size !== expected.size) return false;
+        if (counted.length !== expected.counted.length) return false;
+        if (!isDeepStrictEqual(counted.map(plain), expected.counted)) return false;
+        if (expected.price === undefined) continue;
+        if (!isDeepStrictEqual(book.quality(), qualityOf(expected.counted))) return false;
+      }
+      return true;
+    }),
+    { numRuns: cases(600) },
+  );
+});
+
+test('an input counts up to max_age and not a nanosecond more', async (t) => {
+  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
+  t.equal(book.expiresAtNs, undefined);
+  put(book, 0, 5n, 40n);
+  put(book, 1, 7n, 10n);
+  t.equal(book.expiresAtNs, START_NS + 61n);
+  book.expire((START_NS + 60n) as TimeNs);
+  t.equal(book.price, 6n);
+  book.expire((START_NS + 61n) as TimeNs);
+  t.equal(book.price, 7n);
+  t.equal(book.expiresAtNs, START_NS + 91n);
+  book.expire((START_NS + 91n) as TimeNs);
+  t.equal(book.price, undefined);
+  t.same([book.size, book.expiresAtNs, book.counted()], [0, undefined, []]);
+});
+
+test('an input counts up to max_future ahead of the clock and not a nanosecond more', async (t) => {
+  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
+  put(book, 0, 5n);
+  put(book, 1, 7n, -MAX_FUTURE_NS);
+  t.equal(book.price, 6n);
+  book.expire((START_NS - 1n) as TimeNs);
+  t.equal(book.price, 5n, 'the clock was stepped back');
+  put(book, 1, 7n, -MAX_FUTURE_NS - 1n);
+  t.equal(book.price, 5n);
+});
+
+test('an input that is already too old also removes the earlier one', async (t) => {
+  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
+  put(book, 0, 5n);
+  put(book, 0, 6n, MAX_AGE_NS + 1n);
+  t.equal(book.price, undefined);
+});
+
+test('one publisher counts once', async (t) => {
+  const book = new AssetBook(sampleAsset({ minPublishers: 2 }), MAX_FUTURE_NS);
+  put(book, 0, 5n);
+  put(book, 0, 6n);
+  t.equal(book.size, 1);
+  t.equal(book.price, undefined);
+  put(book, 1, 8n);
+  t.equal(book.price, 7n);
+});
+
+test('an input at the deviation counts, one past it does not, on both sides and below zero', async (t) => {
+  const asset = sampleAsset({ maxDeviation: 5n * PERCENT, aggregation: 'average' });
+  for (const sign of [1n, -1n]) {
+    const book = new AssetBook(asset, MAX_FUTURE_NS);
+    put(book, 0, sign * 1000n);
+    put(book, 1, sign * 1050n);
+    put(book, 2, sign * 950n);
+    t.equal(book.price, sign * 1000n);
+    put(book, 1, sign * 1051n);
+    t.equal(book.price, sign * 975n);
+    put(book, 2, sign * 949n);
+    t.equal(book.price, sign * 1000n);
+    t.equal(book.counted().length, 1);
+    t.equal(book.size, 3);
+  }
+});
+
+test('of two inputs too far from their mean neither counts', async (t) => {
+  const book = new AssetBook(sampleAsset({ maxDeviation: 5n * PERCENT }), MAX_FUTURE_NS);
+  put(book, 0, 100n);
+  put(book, 1, 200n);
+  t.equal(book.price, undefined);
+  t.same(book.counted(), []);
+  put(book, 2, 100n);
+  t.equal(book.price, 100n);
+});
+
+test('a changed configuration takes effect on present inputs', async (t) => {
+  const book = new AssetBook(sampleAsset({ aggregation: 'average' }), MAX_FUTURE_NS);
+  put(book, 0, 10n);
+  put(book, 1, 20n);
+  put(book, 2, 60n);
+  t.equal(book.price, 30n);
+  const heavier = { ...publishers[1]!, weight: publishers[0]!.weight * 3n };
+  const weighted = sampleAsset({ aggregation: 'weighted average' });
+  book.reload(weighted, (by) => [publishers[0], heavier, undefined][by.index], START_NS);
+  t.equal(book.price, 17n, '(10 + 3 * 20) / 4');
+  t.equal(book.size, 2);
+  book.reload(sampleAsset({ minPublishers: 3 }), (by) => by, START_NS);
+  t.equal(book.price, undefined);
+  book.reload(sampleAsset({ minPublishers: 2 }), (by) => by, START_NS);
+  t.equal(book.price, 15n);
+  book.reload(sampleAsset(), () => undefined, START_NS);
+  t.same([book.price, book.size, book.expiresAtNs], [undefined, 0, undefined]);
+});

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { PERCENT_SCALE } from '../../../src/model/asset.js';
+import type { Price } from '../../../src/model/price.js';
+import type { TimeNs } from '../../../src/model/time.js';
+import { SigningTriggers } from '../../../src/prices/books/triggers.js';
+import { START_NS, sampleAsset } from '../../model/sample.js';
+import { cases } from '../../tier.js';
+
+const MS = 1_000_000n;
+const half = sampleAsset({ clockPeriodNs: 500n * MS });
+const whole = sampleAsset({ index: 1, symbol: 'ETHUSD', clockPeriodNs: 1000n * MS });
+const wholeToo = sampleAsset({ index: 2, symbol: 'SOLUSD', clockPeriodNs: 1000n * MS });
+
+test('the clock is due at wall-clock multiples of each period, once', async (t) => {
+  const triggers = new SigningTriggers([half, whole, wholeToo], (START_NS + 10n * MS) as TimeNs);
+  const dueAt = (afterMs: bigint) =>
+    triggers.due((START_NS + afterMs * MS) as TimeNs).map(({ symbol }) => symbol);
+  t.same(dueAt(10n), []);
+  t.same(dueAt(499n), []);
+  t.same(dueAt(500n), ['BTCUSD']);
+  t.same(dueAt(500n), []);
+  t.same(dueAt(999n), []);
+  t.same(dueAt(1003n), ['BTCUSD', 'ETHUSD', 'SOLUSD']);
+  t.same(dueAt(1499n), []);
+  t.same(dueAt(1500n), ['BTCUSD']);
+  t.same(dueAt(9000n), ['BTCUSD', 'ETHUSD', 'SOLUSD'], 'what was missed is not made up for');
+  t.same(dueAt(9499n), []);
+});
+
+test('a clock stepped back starts counting anew', async (t) => {
+  const triggers = new SigningTriggers([half], START_NS);
+  const hourNs = 3_600_000n * MS;
+  const dueAt = (timeNs: bigint) => triggers.due(timeNs as TimeNs).length;
+  t.equal(dueAt(START_NS + 500n * MS), 1);
+  t.equal(dueAt(START_NS + 600n * MS - hourNs), 0);
+  t.equal(dueAt(START_NS + 999n * MS - hourNs), 0);
+  t.equal(dueAt(START_NS + 1000n * MS - hourNs), 1);
+  t.equal(dueAt(START_NS + 1500n * MS - hourNs), 1);
+  t.equal(dueAt(START_NS + 1499n * MS - hourNs), 0, 'a short step back does not repeat what was due');
+  t.equal(dueAt(START_NS + 2000n * MS - hourNs), 1);
+});
+
+test('each multiple is due at the first call at or after it', async () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1n, max: 50n }),
+      fc.array(fc.bigInt({ min: 0n, max: 120n }), { maxLength: 40 }),
+      (periodNs, steps) => {
+        const triggers = new SigningTriggers([sampleAsset({ clockPeriodNs: periodNs })], START_NS);
+        let timeNs: bigint = START_NS;
+        return steps.every((passNs) => {
+          const passed = (timeNs + passNs) / periodNs > timeNs / periodNs;
+          timeNs += passNs;
+          return triggers.due(timeNs as TimeNs).length === (passed ? 1 : 0);
+        });
+      },
+    ),
+  );
+});
+
+test('the first price is a delta, and so is the first after the price ended', async (t) => {
+  const triggers = new SigningTriggers([half], START_NS);
+  t.equal(triggers.isDelta(half, 100n as Price), true);
+  triggers.signed(half.index, 100n as Price);
+  t.equal(triggers.isDelta(half, 100n as Price), false);
+  triggers.ended(half.index);
+  t.equal(triggers.isDelta(half, 100n as Price), true);
+});
+
+test('a delta is exact at its boundary, in both directions and for prices of either sign', async (t) => {
+  const asset = sampleAsset({ delta: BigInt(PERCENT_SCALE) / 10n });
+  const triggers = new SigningTriggers([asset], START_NS);
+  const last = 72147681412670819000n * 1000n;
+  const move = last / 1000n;
+  for (const sign of [1n, -1n]) {
+    triggers.signed(asset.index, (sign * last) as Price);
+    for (const direction of [1n, -1n]) {
+      t.equal(triggers.isDelta(asset, (sign * last + direction * move) as Price), true);
+      t.equal(triggers.isDelta(asset, (sign * last + direction * (move - 1n)) as Price), false);
+    }
+  }
+});
+
+test('from zero every move is a delta; an unchanged price is none, even with a delta of zero', async (t) => {
+  const asset = sampleAsset({ delta: 0n });
+  const triggers = new SigningTriggers([asset, whole], START_NS);
+  triggers.signed(whole.index, 0n as Price);
+  t.equal(triggers.isDelta(whole, 1n as Price), true);
+  t.equal(triggers.isDelta(whole, -1n as Price), true);
+  t.equal(triggers.isDelta(whole, 0n as Price), false);
+  triggers.signed(asset.index, 5n as Price);
+  t.equal(triggers.isDelta(asset, 5n as Price), false);
+  t.equal(triggers.isDelta(asset, 6n as Price), true);
+});
+
+test('a delta agrees with a slow comparison of fractions', async () => {
+  const price = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n });
+  fc.assert(
+    fc.property(
+      price,
+      fc.bigInt({ min: -1000n, max: 1000n }),
+      fc.bigInt({ min: 1n, max: 1000n }),
+      (last, move, delta) => {
+        // The delta is in millionths of a percent. The test computes moves near the delta from the delta itself.
+        const asset = sampleAsset({ delta });
+        const near = (last * delta) / 10n ** 8n + move;
+        const triggers = new SigningTriggers([asset], START_NS);
+        triggers.signed(asset.index, last as Price);
+        const [numerator, denominator] = [near < 0n ? -near : near, last < 0n ? -last : last];
+        const isFar = near !== 0n && numerator * 10n ** 8n >= delta * denominator;
+        return triggers.isDelta(asset, (last + near) as Price) === isFar;
+      },
+    ),
+    { numRuns: cases(300) },
+  );
+});

@@ -1,0 +1,265 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { test } from 'tap';
+import { decodeAcceptedInput, encodeAcceptedInput } from '../../src/log/records/accepted_input.js';
+import { SeenWindow } from '../../src/log/records/seen_window.js';
+import type { SeenUpdates } from '../../src/model/seen_updates.js';
+import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { hashKeyOf, ReplayRules, SEEN_UPDATES_MAX, type SignedUpdate } from '../../src/prices/replay.js';
+import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sample.js';
+import { cases } from '../tier.js';
+
+/** The pairs of the property. All windows are in the same block of memory. */
+const PAIRS = 4;
+const MAX_BACKWARD_NS = 2n * NS_PER_SECOND;
+/** The latest accepted time, after all times of the tests. */
+const LATEST_NS = START_NS + 60n * NS_PER_SECOND;
+
+interface HashedUpdate extends SignedUpdate {
+  readonly msgHash: Buffer;
+}
+
+/** Returns an update like a publisher's. The hash covers the price and the whole second. */
+function updateOf(price: number, timestampNs: bigint, sender = 'alice'): HashedUpdate {
+  const second = timestampNs / NS_PER_SECOND;
+  const msgHash = createHash('sha256').update(`${price} ${second}`).digest();
+  return {
+    sender,
+    timestampNs: timestampNs as TimeNs,
+    second: Number(second),
+    nanos: Number(timestampNs % NS_PER_SECOND),
+    msgHash,
+    hashKey: hashKeyOf(msgHash),
+  };
+}
+
+/** The rules, and the window of one publisher and one asset. */
+class Pair {
+  readonly rules: ReplayRules;
+  readonly window: SeenWindow;
+
+  constructor(maxBackwardNs: bigint, window = new SeenWindow()) {
+    this.rules = new ReplayRules(maxBackwardNs, START_NS);
+    this.window = window;
+  }
+
+  send(update: SignedUpdate): string | undefined {
+    const refusal = this.rules.check(this.window, update, LATEST_NS);
+    if (refusal === undefined) this.rules.record(this.window, update, LATEST_NS);
+    return refusal;
+  }
+}
+
+function pairsOf(maxBackwardNs: bigint): Pair[] {
+  return Array.from({ length: PAIRS }, () => new Pair(maxBackwardNs));
+}
+
+/** Returns a window in the form in which the store returns it. */
+function stored(seen: SeenUpdates): SeenUpdates {
+  const input = sampleInput(sampleAsset(), samplePublisher(), 1n, START_NS);
+  const bytes = encodeAcceptedInput({ input, seen }, 'evm');
+  return decodeAcceptedInput(bytes).seen;
+}
+
+/** The reference. The reference remembers all accepted updates, and checks all of them for each verdict. */
+class Reference {
+  readonly #accepted: (HashedUpdate & { readonly isRefresh: boolean; readonly maxBackwardNs: bigint })[] = [];
+
+  /**
+   * The hash of the last accepted update. After a restart, it is the hash of the last accepted update that was not a refresh.
+   */
+  #newest: Buffer | undefined;
+
+  restart(): void {
+    this.#newest = this.#accepted.findLast(({ isRefresh }) => !isRefresh)?.msgHash;
+  }
+
+  accepts(update: HashedUpdate, maxBackwardNs: bigint): boolean {
+    const { timestampNs, sender } = update;
+    for (const before of this.#accepted) {
+      if (before.isRefresh) continue;
+      if (before.maxBackwardNs === 0n && timestampNs <= before.timestampNs) return false;
+      if (timestampNs < before.timestampNs - before.maxBackwardNs) return false;
+    }
+    const same = this.#accepted.filter(({ msgHash }) => msgHash.equals(update.msgHash));
+    const isRefresh = same.length > 0;
+    if (isRefresh && same[0]!.sender !== sender) return false;
+    if (same.some((before) => before.timestampNs >= timestampNs)) return false;
+    if (isRefresh && maxBackwardNs === 0n && !this.#newest!.equals(update.msgHash)) return false;
+    this.#accepted.push({ ...update, isRefresh, maxBackwardNs });
+    this.#newest = update.msgHash;
+    return true;
+  }
+}
+
+test('the rules agree with a memory of everything that was ever accepted, over restarts', async (t) => {
+  const step = fc.record({
+    pair: fc.oneof(fc.constant(1), fc.nat(PAIRS - 1)),
+    // More different prices than there is room for in the memory that each window has.
+    price: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 60 })),
+    sender: fc.constantFrom('alice', 'alice', 'mallory'),
+    // Time steps around the ends of the window, by nanoseconds and by seconds.
+    moveNs: fc
+      .tuple(
+        fc.constantFrom(0n, 0n, 100n * NS_PER_MS, 500n * NS_PER_MS, NS_PER_SECOND, -NS_PER_SECOND / 3n),
+        fc.bigInt({ min: -2n, max: 2n }),
+        fc.constantFrom(0n, 0n, 0n, -MAX_BACKWARD_NS, MAX_BACKWARD_NS),
+      )
+      .map(([a, b, c]) => a + b + c),
+    restart: fc.constantFrom(false, false, false, true),
+  });
+  const maxBackward = fc.constantFrom(0n, 1n, 50n * NS_PER_MS, NS_PER_SECOND, MAX_BACKWARD_NS);
+  let accepted = 0;
+  let refused = 0;
+  fc.assert(
+    fc.property(
+      fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+      maxBackward,
+      maxBackward,
+      (steps, first, second) => {
+        let maxBackwardNs = first;
+        let pairs = pairsOf(maxBackwardNs);
+        const references = Array.from({ length: PAIRS }, () => new Reference());
+        const used = new Set<number>();
+        let timeNs: bigint = START_NS;
+        for (const { pair, price, sender, moveNs, restart } of steps) {
+          if (restart) {
+            const before = pairs;
+            for (const reference of references) reference.restart();
+            maxBackwardNs = second;
+            pairs = pairsOf(maxBackwardNs);
+            for (const one of used) pairs[one]!.window.restore(stored(before[one]!.window));
+          }
+          timeNs += moveNs;
+          const update = updateOf(price, timeNs, sender);
+          const isAccepted = references[pair]!.accepts(update, maxBackwardNs);
+          if ((pairs[pair]!.send(update) === undefined) !== isAccepted) return false;
+          if (isAccepted) used.add(pair);
+          if (isAccepted) accepted++;
+          else refused++;
+        }
+        return true;
+      },
+    ),
+    { numRuns: cases(500) },
+  );
+  t.ok(accepted > cases(1_000) && refused > cases(1_000), `${accepted} accepted, ${refused} refused`);
+});
+
+const REPLAY = 'replay: timestamp is not newer than the one that this update was accepted with';
+const FOREIGN = 'replay: another token or key sent this update first, and only that one can refresh it';
+const TOO_FAR_BACK = 'timestamp is further behind the newest accepted one than ingest.max_backward';
+const NOT_NEWER = 'timestamp is not newer than the last accepted one';
+
+test('what is accepted may be older than the newest, up to max_backward and no more', async (t) => {
+  const pair = new Pair(MAX_BACKWARD_NS);
+  t.equal(pair.send(updateOf(1, START_NS)), undefined);
+  t.equal(pair.send(updateOf(2, START_NS - MAX_BACKWARD_NS)), undefined);
+  t.equal(pair.send(updateOf(3, START_NS - MAX_BACKWARD_NS - 1n)), TOO_FAR_BACK);
+  t.equal(pair.send(updateOf(4, START_NS)), undefined, 'another value of the newest time');
+  const strict = new Pair(0n);
+  t.equal(strict.send(updateOf(1, START_NS)), undefined);
+  t.equal(strict.send(updateOf(2, START_NS)), NOT_NEWER);
+  t.equal(strict.send(updateOf(2, START_NS + 1n)), undefined);
+});
+
+test('a refresh needs a later time, and other values in between do not matter', async (t) => {
+  const pair = new Pair(MAX_BACKWARD_NS);
+  t.equal(pair.send(updateOf(1, START_NS + 1n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 1n)), REPLAY);
+  t.equal(pair.send(updateOf(1, START_NS)), REPLAY);
+  t.equal(pair.send(updateOf(2, START_NS + 5n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 3n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 2n)), REPLAY);
+  t.equal(pair.send(updateOf(1, START_NS + NS_PER_SECOND)), undefined, 'signed anew for the next second');
+});
+
+test('with a max_backward of 0 an earlier value of the second does not come back', async (t) => {
+  const pair = new Pair(0n);
+  t.equal(pair.send(updateOf(1, START_NS + 1n)), undefined);
+  t.equal(pair.send(updateOf(1, START_NS + 2n)), undefined, 'the newest is refreshed');
+  t.equal(pair.send(updateOf(2, START_NS + 3n)), undefined);
+  t.match(pair.send(updateOf(1, START_NS + 4n)), /^replay: another update came after this one/);
+  t.equal(pair.send(updateOf(2, START_NS + 4n)), undefined);
+});
+
+test('nobody silences a publisher by refreshing its updates', async (t) => {
+  for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
+    const pair = new Pair(maxBackwardNs);
+    let refused = 0;
+    for (let i = 0; i < 100; i++) {
+      const honest = updateOf(i, START_NS + BigInt(i) * 103n * NS_PER_MS);
+      if (pair.send(honest) !== undefined) refused++;
+      const lastOfSecond = (honest.timestampNs / NS_PER_SECOND + 1n) * NS_PER_SECOND - 1n;
+      t.equal(pair.send(updateOf(i, lastOfSecond, 'mallory')), FOREIGN);
+      // The publisher's own token may refresh the update for the same time.
+      if (pair.send(updateOf(i, lastOfSecond)) !== undefined) refused++;
+    }
+    t.equal(refused, 0);
+  }
+});
+
+test('the window holds its limit of different updates, and refreshes besides', async (t) => {
+  const pair = new Pair(MAX_BACKWARD_NS);
+  let refused = 0;
+  for (let i = 1; i <= SEEN_UPDATES_MAX; i++)
+    if (pair.send(updateOf(i, START_NS + BigInt(i))) !== undefined) refused++;
+  t.equal(refused, 0);
+  t.equal(pair.send(updateOf(20_000, START_NS + 20_000n)), REPLAY, 'every update is remembered');
+  const full = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_backward`;
+  t.equal(pair.send(updateOf(0, START_NS + 20_000n)), full);
+  t.equal(pair.send(updateOf(0, START_NS + NS_PER_SECOND)), full);
+  t.equal(pair.send(updateOf(1, START_NS + 20_000n)), undefined, 'a refresh');
+  t.equal(pair.send(updateOf(1, START_NS + 20_000n)), REPLAY);
+  t.equal(pair.send(updateOf(0, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND)), undefined, 'time moved on');
+  t.equal(pair.send(updateOf(0, START_NS + 2n * NS_PER_SECOND)), undefined, 'and so there is room again');
+  t.equal(pair.send(updateOf(2, START_NS + 30_000n)), TOO_FAR_BACK);
+});
+
+test('a window forgets updates that it no longer needs', async (t) => {
+  const pair = new Pair(MAX_BACKWARD_NS);
+  for (let i = 0; i < 100; i++) pair.send(updateOf(i, START_NS + BigInt(i), i % 2 === 0 ? 'alice' : 'bob'));
+  t.equal(pair.window.updates.length, 100);
+  pair.send(updateOf(100, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND, 'carol'));
+  t.match(pair.window.updates, [{ sender: 'carol' }]);
+  t.equal(pair.window.updates.length, 1);
+});
+
+test('what was accepted last is known by its second and hash', async (t) => {
+  const pair = new Pair(MAX_BACKWARD_NS);
+  const update = updateOf(5, START_NS);
+  t.equal(pair.window.isLast(update), false);
+  pair.rules.record(pair.window, update, LATEST_NS);
+  t.equal(pair.window.isLast(update), true);
+  const later = updateOf(5, START_NS + 1n);
+  t.equal(pair.window.isLast(later), true, 'its nanoseconds may differ');
+  t.equal(pair.window.isLast(updateOf(5, START_NS + NS_PER_SECOND)), false);
+  pair.rules.record(pair.window, updateOf(6, START_NS + 2n), LATEST_NS);
+  t.equal(pair.window.isLast(later), false, 'another one came');
+  pair.window.restore(stored(pair.window));
+  t.equal(pair.window.isLast(updateOf(6, START_NS + 3n)), false, 'nothing was accepted since the start');
+});
+
+test('a window that a wrong clock put ahead does not count, and nothing from before the step back is taken', async (t) => {
+  for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
+    const pair = new Pair(maxBackwardNs);
+    const aheadNs = START_NS + 3_600n * NS_PER_SECOND;
+    const ahead = updateOf(1, aheadNs);
+    pair.rules.record(pair.window, ahead, aheadNs);
+    t.equal(pair.send(updateOf(2, START_NS)), undefined, 'it is ahead of the latest time that counts');
+    t.equal(pair.send(updateOf(2, START_NS)), maxBackwardNs === 0n ? NOT_NEWER : REPLAY, 'and is replaced');
+
+    pair.rules.record(pair.window, ahead, aheadNs);
+    pair.window.restore(stored(pair.window));
+    const nowNs = START_NS + 10n * NS_PER_SECOND;
+    pair.rules.steppedBack(nowNs as TimeNs);
+    t.equal(pair.send(updateOf(3, nowNs - 1n)), NOT_NEWER, 'the time before may have been used');
+    t.equal(
+      pair.rules.check(pair.window, ahead, aheadNs),
+      maxBackwardNs === 0n ? NOT_NEWER : REPLAY,
+      'it counts if the clock comes back to it',
+    );
+    t.equal(pair.send(updateOf(3, nowNs)), undefined);
+    t.ok(pair.send(updateOf(4, nowNs - 1n)), 'not even within max_backward');
+  }
+});

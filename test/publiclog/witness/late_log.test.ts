@@ -1,0 +1,232 @@
+import { type Test, test } from 'tap';
+import { formatEvidence, parseEvidence } from '../../../src/client/verify/evidence_file.js';
+import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
+import { type ReadLogFile, ServedLog } from '../../../src/client/verify/served_log.js';
+import { LogAudit } from '../../../src/publiclog/witness/log_audit.js';
+import { ReceivedPrices } from '../../../src/publiclog/witness/received_prices.js';
+import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
+import { parsePolicy } from '../../../src/tlog/log_policy.js';
+import { RECORD_BYTES } from '../../../src/tlog/price_record.js';
+import { policyText, SECOND_NS } from '../../tlog/witnessed_log.js';
+import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
+
+// Tests of an audit of services whose streams say one thing while their logs say nothing.
+
+const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
+const PROMISED_S = 21;
+const SLACK_S = 15;
+/** The time between two looks. */
+const LOOK_S = 5;
+
+/** Opens an audit with a fake clock. */
+function auditOf(read: ReadLogFile) {
+  const clock = { s: 0 };
+  const findings: string[] = [];
+  const audit = new LogAudit(
+    {
+      log: new ServedLog((path, max) => read(path, max)),
+      policy: POLICY,
+      nowNs: () => startOf(0),
+      keep: async () => {},
+      delay: { steadyMs: () => clock.s * 1_000, promisedMs: PROMISED_S * 1_000, slackMs: SLACK_S * 1_000 },
+      onFinding: ({ kind, text }) => findings.push(`${kind}: ${text}`),
+    },
+    undefined,
+  );
+  return {
+    audit,
+    clock,
+    findings,
+    /** Looks at the log, and returns the evidence. A look that fails is an answer too. */
+    async look() {
+      clock.s += LOOK_S;
+      const step = await audit.step().catch((error: Error) => ({ evidence: undefined, error }));
+      return step.evidence;
+    },
+  };
+}
+
+/** Returns a validly signed price of a time after all batches of a log. */
+function lieAfter(log: AuditedLog, n = 0): string {
+  return signedPrice(startOf(log.entries.length + n) + 5n, 1n);
+}
+
+async function expectUnproven(t: Test, evidence: Parameters<typeof formatEvidence>[0]): Promise<void> {
+  const read = parseEvidence(formatEvidence(evidence));
+  const expected = { policy: POLICY, signers: [SERVICE_ADDRESS], verifyEd25519: verifyByNode };
+  await t.rejects(verifyEvidence(read, expected), /only the auditor saw it/);
+}
+
+test('a price that no checkpoint covers in time is evidence, while the same old checkpoint is served', async (t) => {
+  const log = new AuditedLog().grow(5);
+  const { audit, clock, findings, look } = auditOf(log.read);
+  t.equal(await look(), undefined);
+  for (let n = 0; ; n += 1) {
+    audit.receive(lieAfter(log, n));
+    const evidence = await look();
+    if (clock.s <= LOOK_S + PROMISED_S + SLACK_S) {
+      t.equal(evidence, undefined, `${clock.s} s`);
+      t.same(findings, []);
+      continue;
+    }
+    t.match(evidence, {
+      kind: 'overdue',
+      price: lieAfter(log),
+      checkpoint: log.note(),
+      found: /was received 40 s ago; the service promises 21 s, and the audit allows 15 s more/,
+    });
+    await expectUnproven(t, evidence!);
+    t.same(findings, ['no newer checkpoint: no newer checkpoint for 40 s; the newest has 5 entries']);
+    return;
+  }
+});
+
+test('an honest service that is slow is not accused, and its prices are found', async (t) => {
+  const log = new AuditedLog().grow(5);
+  const { audit, findings, look } = auditOf(log.read);
+  for (let n = 0; n < 20; n += 1) {
+    log.grow(LOOK_S);
+    // The newest checkpoint comes as late as the service promises.
+    log.shownSize = Math.max(5, log.entries.length - PROMISED_S);
+    for (const price of log.prices.slice(-LOOK_S)) audit.receive(price);
+    t.equal(await look(), undefined);
+  }
+  t.same(findings, []);
+  t.equal(audit.found, 20 * LOOK_S - PROMISED_S);
+});
+
+test('a log that serves nothing is late only while the stream shows that the service can be reached', async (t) => {
+  for (const isStreaming of [true, false]) {
+    const log = new AuditedLog().grow(5);
+    const { audit, findings, look } = auditOf(async () => undefined);
+    audit.receive(lieAfter(log));
+    const found: unknown[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      if (isStreaming) audit.receive(lieAfter(log, n));
+      found.push(await look());
+    }
+    const evidence = found.find((one) => one !== undefined);
+    t.match(evidence, isStreaming ? { kind: 'overdue', checkpoint: '' } : undefined);
+    t.match(
+      findings[0],
+      /^no newer checkpoint: .* for \d+ s; the newest has 0 entries: the log does not serve checkpoint/,
+    );
+  }
+});
+
+test('a smaller checkpoint is said, and a forked one is proven with the tree that the audit has kept', async (t) => {
+  const log = new AuditedLog().grow(40);
+  let read = log.read;
+  const { findings, look } = auditOf((path, max) => read(path, max));
+  t.equal(await look(), undefined);
+  log.shownSize = 15;
+  // The service rolled its tiles back too.
+  const short = new AuditedLog().grow(15);
+  read = short.read;
+  t.equal(await look(), undefined);
+  t.same(findings, [
+    'smaller checkpoint: the log serves a checkpoint of 15 entries, which is smaller than before: 40',
+  ]);
+  const fork = new AuditedLog().grow(14);
+  fork.append([]);
+  read = fork.read;
+  const evidence = await look();
+  t.equal(evidence?.kind, 'fork');
+  const expected = { policy: POLICY, signers: [SERVICE_ADDRESS], verifyEd25519: verifyByNode };
+  t.match(await verifyEvidence(parseEvidence(formatEvidence(evidence!)), expected), {
+    verdict: 'verified',
+    statement: /its tree of 40 entries does not begin with its tree of 15/,
+  });
+});
+
+test('files of a signed checkpoint that are withheld are said', async (t) => {
+  const log = new AuditedLog().grow(5);
+  let isWithheld = false;
+  const read: ReadLogFile = async (path, max) =>
+    isWithheld && path.startsWith('tile/') ? undefined : log.read(path, max);
+  const { findings, look } = auditOf(read);
+  await look();
+  log.grow(5);
+  isWithheld = true;
+  for (let n = 0; n < 3; n += 1) {
+    t.same(findings, [], 'a node may lag');
+    t.equal(await look(), undefined);
+  }
+  t.match(findings, [
+    /^files withheld: the log signs a checkpoint of 10 entries, and withholds files of it: the log does not serve tile/,
+  ]);
+});
+
+test('a price of an earlier batch is compared with the log too', async (t) => {
+  const log = new AuditedLog().grow(400);
+  const { audit, look } = auditOf(log.read);
+  await look();
+  audit.receive(log.prices[3]!);
+  audit.receive(signedPrice(startOf(0) - SECOND_NS, 1n));
+  t.equal(await look(), undefined);
+  t.equal(audit.found, 1);
+  audit.receive(signedPrice(startOf(4) + 5n, 1n));
+  const evidence = await look();
+  const expected = { policy: POLICY, signers: [SERVICE_ADDRESS], verifyEd25519: verifyByNode };
+  t.match(await verifyEvidence(evidence!, expected), {
+    verdict: 'verified',
+    statement: /batch 4 of .* has another/,
+  });
+});
+
+test('the prices that wait for the log are bounded, and none of them is forgotten', async (t) => {
+  const received = new ReceivedPrices();
+  const priceOf = (n: number) => {
+    const record = Buffer.alloc(RECORD_BYTES);
+    record.writeUInt32BE(n);
+    return { record, timeNs: BigInt(n), text: String(n), heardMs: n };
+  };
+  for (let n = 0; n < 100_000; n += 1) received.add(priceOf(n));
+  t.equal(received.skipped, 0);
+  received.add(priceOf(100_000));
+  t.equal(received.skipped, 1);
+  t.equal(received.open()[0]?.text, '0');
+  received.settle(priceOf(7).record);
+  received.add(priceOf(100_000));
+  t.equal(received.skipped, 1);
+  t.equal(received.open().at(-1)?.text, '100000');
+  t.equal(received.open().length, 100_000);
+});
+
+test('an honest log that limits requests is read in several looks, without a finding', async (t) => {
+  const log = new AuditedLog().grow(600);
+  let left = 0;
+  const { audit, clock, findings, look } = auditOf(async (path, max) => {
+    if (left === 0) throw new Error('the answer is 429');
+    left -= 1;
+    return log.read(path, max);
+  });
+  for (let n = 0; audit.size < log.entries.length; n += 1) {
+    left = n % 3 === 2 ? 0 : 50;
+    log.grow(LOOK_S);
+    audit.receive(log.prices.at(-1)!);
+    t.equal(await look(), undefined);
+  }
+  t.ok(clock.s > 2 * (PROMISED_S + SLACK_S), 'the prices have waited for longer than their deadline');
+  t.same(findings, []);
+});
+
+test('a log that serves its files slowly does not hold a look for ever', async (t) => {
+  const log = new AuditedLog().grow(5);
+  let fileS = 0;
+  const { audit, clock, look } = auditOf((path, max) => {
+    clock.s += fileS;
+    return log.read(path, max);
+  });
+  t.equal(await look(), undefined);
+  fileS = 2;
+  const startS = clock.s;
+  let evidence: Awaited<ReturnType<typeof look>>;
+  for (let n = 0; n < 5 && evidence === undefined; n += 1) {
+    log.grow(100);
+    for (const price of log.prices.slice(-LOOK_S)) audit.receive(price);
+    evidence = await look();
+  }
+  t.match(evidence, { kind: 'overdue' });
+  t.ok(clock.s - startS < 10 * (PROMISED_S + SLACK_S), `${clock.s - startS} s`);
+});

@@ -1,0 +1,271 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { type Evidence, formatEvidence, parseEvidence } from '../../../src/client/verify/evidence_file.js';
+import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
+import { ServedLog } from '../../../src/client/verify/served_log.js';
+import { AuditFolder } from '../../../src/publiclog/witness/audit_folder.js';
+import { LogAudit, type LogAuditOptions } from '../../../src/publiclog/witness/log_audit.js';
+import { batchOf, formatBatchEntry, parseBatchEntry } from '../../../src/tlog/batch_entry.js';
+import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
+import { parsePolicy } from '../../../src/tlog/log_policy.js';
+import { sortRecords } from '../../../src/tlog/price_record.js';
+import { writeBundle } from '../../../src/tlog/tiles.js';
+import { TlogError } from '../../../src/tlog/tlog_error.js';
+import { policyText, recordAt } from '../../tlog/witnessed_log.js';
+import { AuditedLog, NO_DELAY, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
+import { emptyFolder } from './small_witness.js';
+
+const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
+
+async function auditOf(
+  t: Test,
+  log: AuditedLog,
+  dir = emptyFolder(t),
+  onUnsigned: (reason: string) => void = (reason) => void t.fail(reason),
+  late: Pick<LogAuditOptions, 'delay' | 'onFinding'> = { delay: NO_DELAY, onFinding: () => {} },
+): Promise<LogAudit> {
+  const folder = new AuditFolder(dir);
+  const keep = (state: Parameters<AuditFolder['write']>[0]) => folder.write(state);
+  const nowNs = () => startOf(log.entries.length);
+  return new LogAudit(
+    { log: new ServedLog(log.read), policy: POLICY, keep, nowNs, onUnsigned, ...late },
+    await folder.read(),
+  );
+}
+
+/** Returns the entry of a batch with other records, or in another period. */
+function entryOf({ entries }: AuditedLog, batch: number, records: Uint8Array[], change = {}): Uint8Array {
+  return formatBatchEntry(batchOf({ ...parseBatchEntry(entries[batch]!), ...change }, records));
+}
+
+/** Returns a third party's verdict on the evidence, from its file alone. */
+async function proven(evidence: Evidence | undefined): Promise<string> {
+  const read = parseEvidence(formatEvidence(evidence!));
+  const fault = await verifyEvidence(read, {
+    policy: POLICY,
+    signers: [SERVICE_ADDRESS],
+    verifyEd25519: verifyByNode,
+  });
+  return fault.verdict === 'verified' ? fault.statement : fault.verdict;
+}
+
+test('honest work catches nothing, and every price that was heard is found', async (t) => {
+  const dir = emptyFolder(t);
+  const log = new AuditedLog().grow(20);
+  let audit = await auditOf(t, log, dir);
+  for (const [round, count] of [1, 0, 240, 30, 7].entries()) {
+    log.grow(count);
+    for (const price of log.prices.slice(-5)) t.equal(audit.receive(price), undefined);
+    const early = new AuditedLog().grow(log.entries.length + 1).prices.at(-1)!;
+    t.equal(audit.receive(early), undefined, 'a price whose batch is not there yet');
+    const { size, evidence } = await audit.step();
+    t.equal(evidence, undefined, `round ${round}`);
+    t.equal(size, BigInt(log.entries.length));
+    if (round === 2) audit = await auditOf(t, log, dir);
+  }
+  t.equal(audit.found, 11, 'since the restart');
+  // Another node may lag: its older checkpoint is consistent. The audit retries a node without the tiles of the newest tree.
+  log.shownSize = 260;
+  t.same(await audit.step(), { size: BigInt(log.entries.length), evidence: undefined });
+  const behind = new AuditedLog().grow(260);
+  await t.rejects((await auditOf(t, behind, dir)).step());
+  log.shownSize = undefined;
+  t.equal((await audit.step()).evidence, undefined);
+});
+
+test('(a) two values that are signed for one time are caught, on the stream and in the log', async (t) => {
+  const log = new AuditedLog().grow(5);
+  const audit = await auditOf(t, log);
+  t.equal(audit.receive(log.prices[3]!), undefined);
+  const evidence = audit.receive(signedPrice(startOf(3) + 5n, 99n));
+  t.match(await proven(evidence), /^0x\w+ signed two values of BTCUSD for 1003000000005 ns$/);
+
+  const first = sortRecords([recordAt(startOf(5), 1, 1), recordAt(startOf(5), 3, 1)]);
+  log.append([first[0]!, recordAt(startOf(5), 1, 2), first[1]!]);
+  t.match(
+    await proven((await audit.step()).evidence),
+    /^batch 5 of prices.example.com\/tlog is faulty: two values are signed for one asset/,
+  );
+});
+
+test('(b) a price that only one reader was shown is caught', async (t) => {
+  const log = new AuditedLog().grow(5);
+  const audit = await auditOf(t, log);
+  audit.receive(signedPrice(startOf(2) + 5n, 1n));
+  t.match(
+    await proven((await audit.step()).evidence),
+    /signed BTCUSD at 1002000000005 ns, and batch 2 of .* has another value there$/,
+  );
+});
+
+test('a price that its signer did not sign proves nothing, and hides no signed price', async (t) => {
+  const log = new AuditedLog().grow(5);
+  const reasons: string[] = [];
+  const audit = await auditOf(t, log, emptyFolder(t), (reason) => reasons.push(reason));
+  /** Returns the signed price of another value with the signature of this value. */
+  const forged = (batch: number) => {
+    const own = JSON.parse(signedPrice(startOf(batch) + 5n, 7n));
+    const other = JSON.parse(signedPrice(startOf(batch) + 5n, 8n));
+    const key = Object.keys(own).find((name) => name.endsWith('_signed_price'))!;
+    other[key].timestamped_signature.signature = own[key].timestamped_signature.signature;
+    return JSON.stringify(other);
+  };
+  audit.receive(forged(2));
+  t.equal((await audit.step()).evidence, undefined, 'not in the log');
+  t.equal(reasons.length, 1);
+  audit.receive(log.prices[3]!);
+  t.equal(audit.receive(forged(3)), undefined, 'after the signed price');
+  t.equal(audit.receive(forged(4)), undefined);
+  t.equal(audit.receive(log.prices[4]!), undefined, 'before the signed price');
+  t.equal((await audit.step()).evidence, undefined);
+  t.equal(audit.found, 2);
+  t.equal(reasons.length, 3);
+  t.match(reasons[0], /^the price is not signed by the service: /);
+  t.match(audit.receive(signedPrice(startOf(4) + 5n, 9n)), { kind: 'two values' });
+});
+
+test('(c) a price that the log lacks is caught, wherever it belongs', async (t) => {
+  const log = new AuditedLog().grow(5);
+  log.append([]);
+  log.append([recordAt(startOf(6), 2)]);
+  for (const [timeNs, symbol] of [
+    ...[1n, 6n, 8n, 500n].map((ns) => [startOf(2) + ns, 'BTCUSD'] as const),
+    [startOf(3), 'ETHUSD'],
+    [startOf(5) + 1n, 'BTCUSD'],
+    [startOf(6) + 1n, 'BTCUSD'],
+  ] as const) {
+    const audit = await auditOf(t, log);
+    audit.receive(signedPrice(timeNs, 7n, symbol));
+    const { evidence } = await audit.step();
+    t.match(await proven(evidence), /does not have it$/, `${symbol} ${timeNs}`);
+  }
+});
+
+test('(d) a batch that is rewritten is caught', async (t) => {
+  const log = new AuditedLog().grow(40);
+  const dir = emptyFolder(t);
+  t.equal((await (await auditOf(t, log, dir)).step()).evidence, undefined);
+  const rewritten = new AuditedLog().grow(30);
+  rewritten.append([recordAt(startOf(30), 1, 66)]);
+  rewritten.grow(20);
+  const { evidence } = await (await auditOf(t, rewritten, dir)).step();
+  t.equal(
+    await proven(evidence),
+    'prices.example.com/tlog signed two pasts: its tree of 51 entries does not begin with its tree of 40',
+  );
+  // The audit detects records that do not match their entry, but without a signature there is no evidence.
+  const other = new AuditedLog().grow(9);
+  other.records[4] = [recordAt(startOf(4), 1, 66)];
+  const seen = (await (await auditOf(t, other)).step()).evidence;
+  t.match(seen, { kind: 'observed', found: /records of batch 4 that do not have the root/ });
+  await t.rejects(proven(seen), { message: /only the auditor saw it/ });
+});
+
+test('(e) a fork is caught: of the same size, of a smaller size, and by its entries', async (t) => {
+  const dir = emptyFolder(t);
+  const log = new AuditedLog().grow(40);
+  await (await auditOf(t, log, dir)).step();
+  const fork = new AuditedLog().grow(20);
+  fork.append([]);
+  for (const count of [19, 0]) {
+    fork.grow(count);
+    const { evidence } = await (await auditOf(t, fork, dir)).step();
+    t.match(await proven(evidence), /signed two pasts/, `size ${fork.entries.length}`);
+  }
+  const smaller = new AuditedLog().grow(20);
+  smaller.append([]);
+  // The larger tree belongs to the honest log, whose tiles both servers may have.
+  const read = smaller.read;
+  const tiles = log.read;
+  const mixed = Object.assign(new AuditedLog(), {
+    entries: smaller.entries,
+    read: (path: string, max: number) => (path.startsWith('tile/') ? tiles(path, max) : read(path, max)),
+  });
+  t.match(
+    await proven((await (await auditOf(t, mixed, dir)).step()).evidence),
+    /its tree of 40 entries does not begin with its tree of 21/,
+  );
+
+  const gap = new AuditedLog().grow(3);
+  gap.append([], { fromNs: startOf(3) + 1n });
+  t.match(
+    await proven((await (await auditOf(t, gap)).step()).evidence),
+    /batch 3 begins at .* and the one before ends at/,
+  );
+  const misplaced = new AuditedLog().grow(3);
+  misplaced.append([], { batch: 4n });
+  t.match(await proven((await (await auditOf(t, misplaced)).step()).evidence), /entry 3 is batch 4/);
+});
+
+test('files that somebody changed on their way are observed, and do not become evidence against the log', async (t) => {
+  const swapped = (log: AuditedLog, batch: number) => [...log.records[batch]!].reverse();
+  for (const [name, garbled] of [
+    ['no entry', () => Buffer.from('x')],
+    ['another period', (log: AuditedLog) => entryOf(log, 6, log.records[6]!, { fromNs: startOf(6) + 1n })],
+    ['records in another order', (log: AuditedLog) => entryOf(log, 6, swapped(log, 6))],
+  ] as const) {
+    const log = new AuditedLog().grow(9);
+    const entries = [...log.entries];
+    entries[6] = garbled(log);
+    const read: typeof log.read = async (path, max) => {
+      if (path.startsWith('tile/entries/')) return writeBundle(entries);
+      const isSwapped = name === 'records in another order' && path === 'batch/006';
+      return isSwapped ? Buffer.concat(swapped(log, 6)) : log.read(path, max);
+    };
+    const { evidence } = await (await auditOf(t, Object.assign(new AuditedLog(), { read }))).step();
+    t.match(
+      evidence,
+      { kind: 'observed', found: /do not fit its checkpoint: the log does not have the entry/ },
+      name,
+    );
+  }
+});
+
+test('evidence that was made up proves nothing', async (t) => {
+  const log = new AuditedLog().grow(9);
+  const audit = await auditOf(t, log);
+  const stranger = new Uint8Array(32).fill(9);
+  audit.receive(signedPrice(startOf(2) + 5n, 1n, 'BTCUSD', stranger));
+  const { evidence } = await audit.step();
+  await t.rejects(proven(evidence), {
+    message: /not signed by the service: service_signed_price public_key/,
+  });
+  const real = await auditOf(t, log);
+  real.receive(signedPrice(startOf(2) + 6n, 1n));
+  const lacking = (await real.step()).evidence as Extract<Evidence, { kind: 'not in the log' }>;
+  t.ok(await proven(lacking));
+  const changes: Partial<typeof lacking>[] = [
+    { price: log.prices[2]! },
+    { price: log.prices[3]! },
+    { price: lacking.price.replace('"1"', '"2"') },
+    { records: lacking.records.slice(1) },
+    { records: [] },
+    { checkpoint: log.note().replace('\n9\n', '\n8\n') },
+    { batch: { ...lacking.batch, index: '3' } },
+    { batch: { ...lacking.batch, entry: lacking.batch.entry.replace('records 5', 'records 6') } },
+  ];
+  for (const change of changes)
+    await t.rejects(proven({ ...lacking, ...change }), TlogError, JSON.stringify(change).slice(0, 60));
+  const honest: Evidence = { kind: 'fork', checkpoints: [log.note(4), log.note(9)], root: '', proof: [] };
+  await t.rejects(proven(honest), TlogError);
+  await t.rejects(proven({ kind: 'two values', prices: [log.prices[1]!, log.prices[2]!] }), TlogError);
+  await t.rejects(proven({ kind: 'two values', prices: [log.prices[1]!, log.prices[1]!] }), TlogError);
+  for (const text of ['', '[]', '{}', '{"format":"tickseal-evidence/v1","kind":"fork","checkpoints":["a"]}'])
+    t.throws(() => parseEvidence(text), TlogError);
+});
+
+test('a log that withholds records is caught after some attempts, and the state of an audit is checked', async (t) => {
+  const dir = emptyFolder(t);
+  const log = new AuditedLog().grow(4);
+  const audit = await auditOf(t, log, dir);
+  await audit.step();
+  log.grow(1);
+  log.records.pop();
+  for (let attempt = 1; attempt < 10; attempt += 1)
+    await t.rejects(audit.step(), /does not serve the records of batch 4/);
+  t.match((await audit.step()).evidence, { kind: 'observed' });
+  const [name = ''] = readdirSync(dir);
+  writeFileSync(join(dir, name), readFileSync(join(dir, name), 'utf8').replace('"hash":"', '"hash":"A'));
+  await t.rejects(auditOf(t, log, dir), { message: /is damaged/ });
+});

@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectTcp } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { type Test, test } from 'tap';
+import { eventually } from '../../../../scripts/load/wait.js';
+import { publishMessage } from '../../../../src/client/index.js';
+import type { Price } from '../../../../src/model/price.js';
+import { claimPort } from '../../../../src/server/uws/port_claim.js';
+import { makeCertificate } from '../../../certificate.js';
+import { publisherSigner, TestSocket } from '../../harness.js';
+import { type EdgesHarness, startEdges } from '../harness.js';
+
+/** The number of connections. With this number, both threads almost certainly have some of the connections. */
+const CONNECTIONS = 16;
+/** The number of handshakes. The two threads cannot finish so many handshakes in a few turns of their event loops. */
+const HANDSHAKES = 200;
+/**
+ * The longest silence. On a busy machine, a healthy thread is silent for a shorter time. A starting thread has twelve times this
+ * time.
+ */
+const SILENCE_MS_MAX = 4_000;
+
+/** Opens streams that subscribe to the first asset. */
+async function openStreams({ url }: EdgesHarness, count = CONNECTIONS): Promise<TestSocket[]> {
+  const streams = await Promise.all(Array.from({ length: count }, () => TestSocket.open(`ws://${url}/ws`)));
+  for (const stream of streams) stream.send({ type: 'subscribe', assets: [1] });
+  return streams;
+}
+
+/** Waits until each open stream has received this price. */
+async function receive(streams: readonly TestSocket[], price: bigint): Promise<void> {
+  for (const stream of streams) while (!(await stream.next()).includes(`"v":"${price}"`));
+}
+
+const isOpen = ({ ws }: TestSocket) => ws.readyState === ws.OPEN;
+
+async function oneCloses(streams: readonly TestSocket[]): Promise<void> {
+  const { code } = await Promise.race(streams.map(({ closed }) => closed));
+  if (code !== 1006) throw new Error(`closed with ${code}`);
+}
+
+/** Waits until a thread has ended and its replacement serves. */
+async function replaced({ edges }: EdgesHarness): Promise<void> {
+  await eventually(() => edges.count === 1);
+  await eventually(() => edges.count === 2);
+}
+
+for (const fault of ['crash', 'loop'] as const) {
+  test(`a thread that has a ${fault} takes its own connections alone, and the new one gets what it missed`, async (t) => {
+    const harness = await startEdges(
+      t,
+      { limits: { connections_per_token: CONNECTIONS } },
+      { silenceMsMax: SILENCE_MS_MAX },
+    );
+    const [asset] = harness.listed() as [
+      (typeof harness)['listed'] extends () => readonly (infer A)[] ? A : never,
+    ];
+    harness.price(asset, 1n as Price);
+    const streams = await openStreams(harness);
+    await receive(streams, 1n);
+    harness.inject(fault);
+    await oneCloses(streams);
+    await eventually(() => harness.edges.count === 1);
+    harness.price(asset, 2n as Price);
+    harness.sign(asset);
+    await eventually(() => harness.edges.count === 2);
+    t.same(harness.failures, [fault === 'crash' ? 'injected by the test' : 'the thread hangs']);
+    t.equal(harness.counters.threadFailures, 1);
+    const open = streams.filter(isOpen);
+    t.ok(open.length > 0 && open.length < CONNECTIONS, `${open.length} of ${CONNECTIONS} go on`);
+    await receive(open, 2n);
+    // The connections of the ended thread no longer count, so there is room for exactly as many connections as it had.
+    const again = await openStreams(harness, CONNECTIONS - open.length);
+    await receive(again, 2n);
+    await t.rejects(TestSocket.open(`ws://${harness.url}/ws`), /^429/);
+    harness.price(asset, 3n as Price);
+    await receive([...open, ...again], 3n);
+  });
+}
+
+test('a thread that hangs when it starts is replaced too', async (t) => {
+  const harness = await startEdges(t, {}, { silenceMsMax: SILENCE_MS_MAX });
+  harness.hangAtStart();
+  harness.inject('crash');
+  await eventually(() => harness.failures.length === 2);
+  await eventually(() => harness.edges.count === 2);
+  t.same(harness.failures, ['injected by the test', 'the thread hangs']);
+  await receivesPrices(t, harness);
+});
+
+test('a thread that crashes while TLS handshakes wait for their turn takes its own connections alone', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const missing = makeCertificate(dir, 'one');
+  if (missing !== undefined) {
+    t.pass(`skipped: ${missing}`);
+    return;
+  }
+  const tls = { certFile: join(dir, 'one.pem'), keyFile: join(dir, 'one.key') };
+  const harness = await startEdges(t, {}, { at: { host: '127.0.0.1', port: 0, tls } });
+  harness.inject('crash when woken');
+  await harness.asleep();
+  const clients = Array.from({ length: HANDSHAKES }, () =>
+    connectTls({ port: harness.edges.port, host: '127.0.0.1', rejectUnauthorized: false }).on(
+      'error',
+      () => {},
+    ),
+  );
+  // The kernel also connects clients to the stopped thread.
+  await Promise.all(clients.map((client) => once(client, 'connect')));
+  harness.wake();
+  await replaced(harness);
+  t.same(harness.failures, ['injected by the test']);
+  for (const client of clients) client.destroy();
+});
+
+test('a thread that has not come to listen is ended too, and listens no more', async (t) => {
+  const harness = await startEdges(t, {});
+  let isAsked = false;
+  let isEnded = false;
+  let goOn!: (isOnDisk: boolean) => void;
+  const written = new Promise<boolean>((resolve) => {
+    goOn = resolve;
+  });
+  const thread = harness.addThread(
+    () => {
+      isAsked = true;
+      return written;
+    },
+    () => {
+      isEnded = true;
+    },
+  );
+  thread.listening.catch(() => {});
+  await eventually(() => isAsked);
+  await thread.exit();
+  goOn(true);
+  await eventually(() => isEnded);
+  t.same(harness.failures, []);
+});
+
+test('threads that cannot listen are an error', async (t) => {
+  const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
+  const at = { host: '127.0.0.1', port: 0, tls };
+  await t.rejects(startEdges(t, {}, { at }), /TLS|cert/i);
+});
+
+test('a thread that hangs does not keep the end, and the port is free then', async (t) => {
+  const harness = await startEdges(t, { limits: { drain: '100ms' } });
+  const streams = await openStreams(harness);
+  harness.inject('loop');
+  // The thread enters the loop before it receives the command to drain.
+  await harness.edges.drain();
+  const codes = new Set<number>();
+  await harness.edges.close();
+  for (const { closed } of streams) codes.add((await closed).code);
+  t.same([...codes].sort(), [1001, 1006]);
+  const { port } = harness.edges;
+  t.equal(await claimPort({ host: '127.0.0.1', port }), port);
+});
+
+test('the messages of publishers are taken once, also while their thread crashes', async (t) => {
+  const harness = await startEdges(t, {});
+  const publishers = await Promise.all(
+    Array.from({ length: CONNECTIONS }, () => TestSocket.open(`ws://${harness.url}/evm/publish?ack=true`)),
+  );
+  const acked = new Set<unknown>();
+  for (const { ws } of publishers)
+    ws.on('message', (data) => acked.add((JSON.parse(data.toString()) as { trace_id: unknown }).trace_id));
+  const update = publisherSigner(1).sign({
+    symbol: 'BTCUSD',
+    price: 1n,
+    timestampNs: BigInt(Date.now()) * 1_000_000n,
+  });
+  let sent = 0;
+  const sendAll = () => {
+    for (const one of publishers) if (isOpen(one)) one.send(publishMessage(`message ${sent++}`, [update]));
+  };
+  for (let i = 0; i < 10; i++) sendAll();
+  harness.inject('crash');
+  for (let i = 0; i < 10; i++) sendAll();
+  await oneCloses(publishers);
+  await replaced(harness);
+  const open = publishers.filter(isOpen);
+  t.ok(open.length > 0 && open.length < CONNECTIONS);
+  const first = sent;
+  sendAll();
+  for (let i = first; i < sent; i++) await eventually(() => acked.has(`message ${i}`));
+  t.equal(new Set(harness.received).size, harness.received.length, 'none was taken twice');
+  const received = new Set<unknown>(harness.received);
+  t.ok(
+    [...acked].every((traceId) => received.has(traceId)),
+    'none was acknowledged that was not taken',
+  );
+});
+
+test('threads that accept no connections keep those that they have, and one that replaces another accepts none either', async (t) => {
+  const harness = await startEdges(t, {});
+  const { edges } = harness;
+  const streams = await openStreams(harness);
+  edges.tell({ do: 'setAccepting', accepting: false });
+  await eventually(() => isRefused(edges.port));
+  harness.inject('crash');
+  await oneCloses(streams);
+  await replaced(harness);
+  await eventually(() => isRefused(edges.port));
+  harness.price(harness.listed()[0]!, 9n as Price);
+  await receive(streams.filter(isOpen), 9n);
+  edges.tell({ do: 'setAccepting', accepting: true });
+  await eventually(async () => !(await isRefused(edges.port)));
+  await receivesPrices(t, harness);
+});
+
+async function receivesPrices(t: Test, harness: EdgesHarness): Promise<void> {
+  const streams = await openStreams(harness);
+  harness.price(harness.listed()[0]!, 77n as Price);
+  await receive(streams, 77n);
+  t.ok(streams.every(isOpen));
+}
+
+/**
+ * Returns whether no process listens on the port any more. A listener that closes at this moment resets the connection instead of
+ * refusing it.
+ */
+function isRefused(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connectTcp(port, '127.0.0.1');
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
+}

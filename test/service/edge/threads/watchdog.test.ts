@@ -1,0 +1,42 @@
+import { test } from 'tap';
+import {
+  createLivenessMemory,
+  LivenessSignal,
+  Watchdog,
+} from '../../../../src/service/edge/threads/watchdog.js';
+
+const TICKS = 5;
+
+test('a thread that beats now and then is never silent, and one that stops is', (t) => {
+  const memory = createLivenessMemory();
+  const liveness = new LivenessSignal(memory);
+  let silences = 0;
+  const watch = new Watchdog(memory, () => {
+    silences++;
+  });
+  for (let round = 0; round < 5; round++) {
+    liveness.beat();
+    for (let tick = 0; tick < TICKS; tick++) watch.tick();
+  }
+  t.equal(silences, 0);
+  watch.tick();
+  t.equal(silences, 1);
+  t.end();
+});
+
+test('a thread that works in a turn that does not end is busy, and does not hang', (t) => {
+  const memory = createLivenessMemory();
+  const liveness = new LivenessSignal(memory);
+  let silences = 0;
+  const watch = new Watchdog(memory, () => {
+    silences++;
+  });
+  for (let tick = 0; tick < 10 * TICKS; tick++) {
+    liveness.worked();
+    watch.tick();
+  }
+  t.equal(silences, 0);
+  for (let tick = 0; tick < TICKS; tick++) watch.tick();
+  t.equal(silences, 1, 'until it does nothing more');
+  t.end();
+});

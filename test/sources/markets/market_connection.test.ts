@@ -1,0 +1,125 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { type Test, test } from 'tap';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { MARKETS } from '../../../src/sources/adapters/built_in.js';
+import { MarketConnection } from '../../../src/sources/markets/market_connection.js';
+import type { BuiltInKind } from '../../../src/sources/sources_schema.js';
+import { ManualTime, until } from './manual_time.js';
+
+// Tests of the exchanges' connection rules, on real sockets.
+
+const KINDS = Object.keys(MARKETS) as BuiltInKind[];
+
+/** Connects to a server of the test by the rules of an exchange. */
+async function connected(t: Test, kind: BuiltInKind) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const time = new ManualTime();
+  const { rules, open } = MARKETS[kind];
+  const ends: string[] = [];
+  const texts: string[] = [];
+  const accepted = once(server, 'connection') as Promise<[WebSocket]>;
+  let isOpen = false;
+  const connection = new MarketConnection({
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    rules,
+    schedule: time.schedule,
+    session: open([]),
+    onOpen: () => {
+      isOpen = true;
+    },
+    onText: (text) => texts.push(text),
+    onEnd: (reason) => ends.push(reason),
+  });
+  const [peer] = await accepted;
+  const received: string[] = [];
+  peer.on('message', (data) => received.push(String(data)));
+  t.teardown(() => {
+    connection.close();
+    peer.terminate();
+    server.close();
+  });
+  await until(() => isOpen, 'the open connection');
+  return { time, rules, ends, texts, connection, peer, received };
+}
+
+test('a connection without any frame for the time of its exchange is ended at once', async (t) => {
+  for (const kind of KINDS) {
+    const { time, rules, ends, peer } = await connected(t, kind);
+    const closed = once(peer, 'close');
+    time.advance(rules.silenceMs * 0.99);
+    t.same(ends, [], kind);
+    time.advance(rules.silenceMs * 0.51);
+    t.same(ends, [`no frame for ${rules.silenceMs / 1000} s`], kind);
+    t.equal((await closed)[0], 1006, 'without a closing handshake, which waits for the other side');
+  }
+});
+
+test('heartbeats, pings of the protocol and data all keep a connection', async (t) => {
+  const { time, rules, ends, texts, peer } = await connected(t, 'binance');
+  const pongs: string[] = [];
+  peer.on('pong', (payload) => pongs.push(String(payload)));
+  for (let round = 1; round <= 6; round++) {
+    time.advance(rules.silenceMs * 0.4);
+    if (round % 2 === 0) {
+      peer.send(`${round}`);
+      await until(() => texts.includes(`${round}`), 'the frame');
+    } else {
+      peer.ping(`178661300000${round}`);
+      await until(() => pongs.includes(`178661300000${round}`), 'the pong with the payload of the ping');
+    }
+  }
+  t.same(ends, []);
+});
+
+test('an exchange that does not speak by itself is asked to, before it ends the connection', async (t) => {
+  for (const [kind, ping, beforeMs] of [
+    ['okx', 'ping', 30_000],
+    ['bybit', '{"op":"ping"}', 20_000],
+    ['bitstamp', '{"event":"bts:heartbeat"}', 25_000],
+  ] as const) {
+    const { time, rules, received } = await connected(t, kind);
+    t.ok(rules.pingMs! < beforeMs && rules.pingMs! < rules.silenceMs, `${kind}: ${rules.pingMs} ms`);
+    time.advance(rules.pingMs!);
+    await until(() => received.length > 0, `the ping of ${kind}`);
+    t.same(received, [ping]);
+  }
+});
+
+test('messages go one by one, with the pause of the exchange', async (t) => {
+  for (const [kind, messagesPerSecond] of [
+    ['kraken', 1],
+    ['coinbase', 8],
+    ['binance', 5],
+    ['okx', 10],
+    ['bybit', 10],
+    ['bitstamp', 10],
+  ] as const) {
+    const { time, rules, connection, received } = await connected(t, kind);
+    t.ok(1_000 / rules.pauseMs <= messagesPerSecond, `${kind}: ${rules.pauseMs} ms`);
+    connection.send(['a', 'b', 'c']);
+    await until(() => received.length === 1, 'the first message');
+    time.advance(rules.pauseMs - 1);
+    await new Promise(setImmediate);
+    t.same(received, ['a']);
+    time.advance(1);
+    await until(() => received.length === 2, 'the second message');
+    time.advance(rules.pauseMs);
+    await until(() => received.length === 3, 'the third message');
+  }
+});
+
+test('the limits of the exchanges', async (t) => {
+  t.equal(MARKETS.kraken.rules.silenceMs, 5_000, 'heartbeats come up to 1.03 s apart');
+  t.ok(MARKETS.binance.rules.silenceMs > 40_000, 'a ping each 20 s, of which one may be lost');
+  t.ok(MARKETS.binance.rules.renewMs < 24 * 3_600_000, 'a connection ends after 24 hours');
+  for (const [kind, pairsMax] of [
+    ['okx', 50],
+    ['bitstamp', 20],
+    ['coinbase', 50],
+    ['binance', 1_024],
+  ] as const)
+    t.ok(MARKETS[kind].rules.pairsPerSocket <= pairsMax, kind);
+  t.equal(new URL(MARKETS.binance.url).host, 'data-stream.binance.vision', 'not refused with 451');
+});

@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'tap';
+import { LocalExchange } from '../../../scripts/load/local_exchange.js';
+import { MARKETS } from '../../../src/sources/adapters/built_in.js';
+import type { FrameSink } from '../../../src/sources/markets/market_feed.js';
+import { openFeed } from '../../../src/sources/markets/open_feed.js';
+import { planOf, START } from '../plans.js';
+import { manualRun } from './manual_run.js';
+import { ManualTime, until } from './manual_time.js';
+
+test('a pair that halts during the run is not asked for over REST, which still shows its last prices', async (t) => {
+  const pairs = ['BTC/USDT', 'ETH/USDT'];
+  const exchange = await LocalExchange.start(t, 'binance', pairs);
+  const time = new ManualTime();
+  const closed = new AbortController();
+  const warnings: string[] = [];
+  let connection = 0;
+  const sink: FrameSink = {
+    begin: (symbols) => ({ connection: ++connection, session: MARKETS.binance.open(symbols) }),
+    end: () => {},
+    read: () => [],
+    lacks: () => {},
+    warn: (text) => warnings.push(text),
+  };
+  const plan = planOf(
+    `sources: { a: ${exchange.definition} }\nassets: { B: { from: [a BTC/USDT], min_sources: 1 } }`,
+  );
+  const { feed } = await openFeed(
+    {
+      name: 'a',
+      definition: plan.sources.get('a')!,
+      symbols: new Map(pairs.map((pair) => [pair, 60_000])),
+    },
+    sink,
+    {
+      clock: time,
+      schedule: time.schedule,
+      random: () => 0.5,
+      env: {},
+      folder: '.',
+      signal: closed.signal,
+    },
+  );
+  t.teardown(() => {
+    closed.abort();
+    feed!.close();
+  });
+  for (const pair of pairs) exchange.show(pair, '1', '2', 0);
+  feed!.open();
+  await until(() => exchange.isConnected, 'the connection');
+  /** Advances the time until both pairs were requested over REST, or the condition is true. */
+  const passing = (isOver: () => boolean, subject: string) =>
+    until(() => {
+      exchange.heartbeat();
+      time.advance(500);
+      return isOver();
+    }, subject);
+  const asked = (name: string) => exchange.askedTops.filter((asked) => asked === name).length;
+  await passing(() => asked('BTCUSDT') > 0 && asked('ETHUSDT') > 0, 'requests for both');
+  pairs.splice(0, 1);
+  const isKnown = () => warnings.some((text) => text.startsWith('BTC/USDT: no such pair trades here'));
+  await passing(isKnown, 'the list that lacks one');
+  // A request may be in progress.
+  time.advance(2_000);
+  const before = { halted: asked('BTCUSDT'), quiet: asked('ETHUSDT') };
+  await passing(() => asked('ETHUSDT') > before.quiet + 2, 'more requests for the other pair');
+  t.ok(asked('BTCUSDT') <= before.halted + 1, 'no more for the halted pair');
+});
+
+test('a list that is an error is read again within a minute, and a pair that joins it is subscribed', async (t) => {
+  let answer: string = '{"code":-1003,"msg":"Too many requests"}';
+  const lists: number[] = [];
+  const time = new ManualTime();
+  const server = createServer((_, response) => {
+    lists.push(Number((time.nowNs() - START) / 1_000_000_000n));
+    response.end(answer);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => server.close());
+  const exchange = await LocalExchange.start(t, 'binance', ['BTC/USDT', 'NEW/USDT']);
+  const { port } = server.address() as AddressInfo;
+  const definition = exchange.definition.replace(
+    /pairs_url: "[^"]*"/,
+    `pairs_url: "http://127.0.0.1:${port}/"`,
+  );
+  const { run, warnings } = manualRun(
+    t,
+    `sources: { a: ${definition} }\nassets: { B: { from: [a BTC/USDT], min_sources: 1 }, N: { from: [a NEW/USDT], min_sources: 1 } }`,
+    time,
+  );
+  t.same(await run.open(), [], 'no fault of the file');
+  await until(() => exchange.asked.length === 2, 'all pairs are tried');
+  const listOf = (...names: string[]) =>
+    JSON.stringify({
+      symbols: names.map((baseAsset) => ({ status: 'TRADING', baseAsset, quoteAsset: 'USDT' })),
+    });
+  answer = listOf('BTC');
+  const passing = (isOver: () => boolean, subject: string) =>
+    until(() => {
+      exchange.heartbeat();
+      time.advance(1_000);
+      return isOver();
+    }, subject);
+  await passing(() => lists.length === 2, 'the second list');
+  t.ok(lists[1]! <= 61, `after ${lists[1]} s`);
+  await until(() => run.meter.sources.get('a')!.faults === 1, 'the pair that is missing');
+
+  run.close();
+  await until(() => !exchange.isConnected, 'the end of the first run');
+
+  // Another run begins while the pair does not exist.
+  const { run: second } = manualRun(
+    t,
+    `sources: { a: ${definition} }\nassets: { N: { from: [a NEW/USDT], min_sources: 1 } }`,
+    time,
+    { warn: (text) => warnings.push(text) },
+  );
+  t.match(await second.open(), [{ at: { pair: 'NEW/USDT' } }]);
+  const { connections } = exchange;
+  answer = listOf('BTC', 'NEW');
+  await passing(() => exchange.connections > connections, 'a connection for the new pair');
+  await passing(() => exchange.asked.filter((name) => name === 'NEWUSDT').length >= 2, 'its subscription');
+  t.ok(warnings.includes('a: NEW/USDT trades now'), warnings.join('\n'));
+  exchange.show('NEW/USDT', '1', '1.001', 0);
+  await until(() => second.decisions()[0]!.price !== undefined, 'its price');
+  t.equal(second.meter.sources.get('a')!.faults, 0);
+});
+
+test('an exchange that refuses a WebSocket is left alone for as long as it says', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const time = new ManualTime();
+  const attempts: number[] = [];
+  let answer = '';
+  server.on('upgrade', (_, socket) => {
+    attempts.push(Number((time.nowNs() - START) / 1_000_000_000n));
+    socket.end(answer);
+  });
+  server.on('request', (_, response) => response.destroy());
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  answer = 'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 240\r\n\r\n';
+  const { run, warnings } = manualRun(
+    t,
+    `sources: { a: { kind: kraken, url: "ws://${address}", pairs_url: "http://${address}/" } }\nassets: { B: { from: [a BTC/USD], min_sources: 1 } }`,
+    time,
+  );
+  await run.open();
+  /** Advances the time second by second until there is another attempt. */
+  const next = async () => {
+    await until(() => run.meter.sources.get('a')!.ended >= attempts.length, 'the refusal');
+    const known = attempts.length;
+    await until(() => {
+      time.advance(1_000);
+      return attempts.length > known;
+    }, 'another attempt');
+    return attempts.at(-1)! - attempts.at(-2)!;
+  };
+  await until(() => attempts.length === 1, 'the first attempt');
+  const waited = await next();
+  t.ok(waited >= 240 && waited < 300, `${waited} s`);
+  t.match(
+    warnings.join('\n'),
+    'a: the exchange answers 429 instead of a WebSocket; connecting again in 240 s',
+  );
+  answer = 'HTTP/1.1 418 I am a teapot\r\n\r\n';
+  await next();
+  const afterTeapot = await next();
+  t.ok(afterTeapot >= 60 && afterTeapot < 100, `${afterTeapot} s`);
+});
