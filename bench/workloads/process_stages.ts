@@ -95,6 +95,7 @@ const assets = Array.from(
     clockPeriodNs: NS_PER_SECOND,
     delta: 100_000n,
     maxDeviation: undefined,
+    frozen: undefined,
     calendar: 'none',
   }),
 );

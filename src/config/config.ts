@@ -1,11 +1,12 @@
-import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
+import type { Asset, ListedPublisher } from '../model/asset.js';
 import type { CalendarDefinition } from '../model/calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { toAsset, toPublisher } from './catalogue_entries.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
 import { type KeyPlan, type KeySource, readKeyPlan, toKeySource } from './key_source.js';
 import { type AdminConfig, type ListenConfig, toAdmin, toListen } from './listen_section.js';
 import { type LogConfig, toLog, toStreamLog } from './log_section.js';
-import { canonicalText, parsePublisherKey } from './publisher_key.js';
+import { canonicalText } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
 /** The validated configuration. The object is immutable. */
@@ -198,7 +199,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
     ...(keys.announcements && { announcementsFile: keys.announcements }),
     announcements: [],
     tokens: file.tokens.map(toToken),
-    assets: file.assets.map(toAsset),
+    assets: file.assets.map((asset, index) => toAsset(asset, index, file.aggregation)),
     publishers: file.publishers.map(toPublisher),
     ingest: {
       maxPastNs: file.ingest.max_past,
@@ -260,35 +261,6 @@ function toToken(token: ConfigFile['tokens'][number]): TokenConfig {
       publisherKeys: new Set(token.publisher_keys.map(canonicalText)),
     }),
     assets: new Set(token.assets),
-  };
-}
-
-function toAsset(asset: ConfigFile['assets'][number], index: number): Asset {
-  return {
-    index: index as AssetIndex,
-    id: asset.id,
-    symbol: asset.symbol,
-    signatureType: asset.signature_type,
-    aggregation: asset.aggregation,
-    minPublishers: asset.min_publishers,
-    maxAgeNs: asset.max_age,
-    clockPeriodNs: asset.clock_period,
-    delta: asset.delta_percent,
-    maxDeviation: asset.max_deviation_percent,
-    calendar: asset.calendar,
-    ...(asset.name !== undefined && { fullName: asset.name }),
-    ...(asset.class !== undefined && { assetClass: asset.class }),
-  };
-}
-
-function toPublisher(publisher: ConfigFile['publishers'][number], index: number): ListedPublisher {
-  return {
-    index: index as PublisherIndex,
-    signatureType: publisher.signature_type,
-    key: parsePublisherKey(publisher.key, publisher.signature_type)!,
-    oracleId: publisher.oracle_id,
-    assets: new Set(publisher.assets),
-    weight: publisher.weight,
   };
 }
 

@@ -92,6 +92,7 @@ function readableParts(value: unknown): ReadableFile {
     keys: readableKeys(shape.keys.unwrap(), file['keys']),
     tokens: asArray(file['tokens']).map((item) => readableKeys(shape.tokens.unwrap().element, item)),
     assets: asArray(file['assets']).map((item) => readableKeys(shape.assets.unwrap().element, item)),
+    aggregation: readableKeys(shape.aggregation.unwrap(), file['aggregation']),
     publishers: asArray(file['publishers']).map((item) =>
       readableKeys(shape.publishers.unwrap().element, item),
     ),

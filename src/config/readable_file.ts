@@ -9,6 +9,7 @@ export interface ReadableFile {
   readonly keys: Partial<ConfigFile['keys']>;
   readonly tokens: readonly Partial<ConfigFile['tokens'][number]>[];
   readonly assets: readonly Partial<ConfigFile['assets'][number]>[];
+  readonly aggregation: Partial<ConfigFile['aggregation']>;
   readonly publishers: readonly Partial<ConfigFile['publishers'][number]>[];
   readonly deployments: readonly Partial<ConfigFile['deployments'][number]>[];
   readonly ingest: Partial<ConfigFile['ingest']>;

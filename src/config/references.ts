@@ -20,6 +20,7 @@ export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* clusterProblems(file);
   yield* tokenProblems(file);
   yield* assetProblems(file);
+  yield* classProblems(file);
   yield* publisherProblems(file);
   yield* calendarProblems(file);
   yield* unknownAssets(file);
@@ -73,6 +74,12 @@ function* logProblems({ keys, log, service }: ReadableFile): Generator<Problem> 
 function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
   yield* repeated('tokens', 'name', tokens, ({ name }) => name);
   yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
+}
+
+function* classProblems({ aggregation, assets }: ReadableFile): Generator<Problem> {
+  for (const name of Object.keys(aggregation.classes ?? {}))
+    if (!assets.some((asset) => asset.class === name))
+      yield { path: ['aggregation', 'classes', name], message: 'no asset has this class' };
 }
 
 /**

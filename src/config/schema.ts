@@ -150,10 +150,20 @@ const asset = z.strictObject({
   ),
   delta_percent: positiveDecimal().prefault(0.1),
   max_deviation_percent: positiveDecimal().optional(),
+  frozen_after: durationNs({ minNs: 0n }).optional(),
   calendar: line.prefault('none'),
-  /** The name for people, and the kind of asset. Pages and answers show both, and nothing depends on them. */
+  /** The name for people, and the kind of asset. Pages and answers show both, and `aggregation.classes` names kinds. */
   name: shownText.optional(),
   class: shownText.optional(),
+});
+
+/** When a publisher whose price stands still no longer counts. 0 is never. */
+const aggregation = z.strictObject({
+  frozen_after: durationNs({ minNs: 0n }).prefault('0s'),
+  /** The smallest move, in millionths of the price. */
+  frozen_ppm: count(10, 1_000_000),
+  /** The time for the assets of a class. */
+  classes: z.record(line, z.strictObject({ frozen_after: durationNs({ minNs: 0n }) })).prefault({}),
 });
 
 const publisher = z.strictObject({
@@ -259,6 +269,7 @@ export const fileSchema = z.strictObject({
   keys: keys.prefault({}),
   tokens: z.array(token).prefault([]),
   assets: z.array(asset).prefault([]),
+  aggregation: aggregation.prefault({}),
   publishers: z.array(publisher).prefault([]),
   ingest: ingest.prefault({}),
   storage: storage.prefault({}),

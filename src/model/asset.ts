@@ -28,12 +28,22 @@ export interface Asset {
   readonly delta: bigint;
   /** The largest distance from the median at which an input counts, in percent times {@link PERCENT_SCALE}. */
   readonly maxDeviation: bigint | undefined;
+  /** When a publisher whose price stands still no longer counts; `undefined` if it always counts. */
+  readonly frozen: FrozenRule | undefined;
   /** The name of a calendar, or `none` for an asset that trades around the clock. */
   readonly calendar: string;
   /** The name for people, such as `Bitcoin`. */
   readonly fullName?: string | undefined;
   /** The kind of asset for people, such as `crypto`. */
   readonly assetClass?: string | undefined;
+}
+
+/** The rule by which a publisher's input counts no longer. */
+export interface FrozenRule {
+  /** The time for which the publisher's price has not moved, while the prices of at least two other publishers have. */
+  readonly afterNs: bigint;
+  /** The smallest move, in millionths of the price. */
+  readonly ppm: bigint;
 }
 
 /** The assets with simulated prices: true for all assets (in a demo), false for no asset, or the streaming IDs of the simulated assets. */

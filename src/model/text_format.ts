@@ -14,7 +14,7 @@ export interface MetricRow<Source> {
 
 /** The value of a series. The text omits a series without a value. */
 type Value = number | Histogram | undefined;
-type Series = readonly [...labels: (string | number)[], value: Value];
+export type Series = readonly [...labels: (string | number)[], value: Value];
 
 /** A histogram as plain data. */
 export interface Histogram {

@@ -102,6 +102,7 @@ export class Aggregator implements PublishReceiver {
         symbol: asset.symbol,
         signatureType: asset.signatureType,
         inputs: this.#books[asset.index]!.counting,
+        frozen: this.#books[asset.index]!.frozen.map(({ key }) => `0x${key.toString('hex')}`),
         updatedAtSeconds: seconds(this.#lastUpdates.ofAsset(asset)),
       })),
       publishers: currentPublishers.map((publisher) => ({

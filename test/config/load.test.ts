@@ -42,6 +42,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     clockPeriodNs: 500_000_000n,
     delta: 100_000n,
     maxDeviation: 5_000_000n,
+    frozen: undefined,
     calendar: 'none',
   });
   t.same(config.assets[1], {

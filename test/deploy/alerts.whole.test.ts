@@ -87,7 +87,7 @@ function healthy(): Sample {
       isClockOk: true,
       announced: { unannouncedKeys: 0, nextUnannounced: undefined, expiresAtSeconds: nowS + 90 * 86_400 },
       activity: {
-        assets: [{ symbol: 'BTCUSD', signatureType: 'evm', inputs: 1, updatedAtSeconds: nowS }],
+        assets: [{ symbol: 'BTCUSD', signatureType: 'evm', inputs: 1, frozen: [], updatedAtSeconds: nowS }],
         publishers: [{ key: '0xaa', signatureType: 'evm', updatedAtSeconds: nowS }],
       },
     },
@@ -186,6 +186,10 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
     const { assets, publishers } = state.activity;
     const updatedAtSeconds = publishers[0]!.updatedAtSeconds! - 301;
     state.activity = { assets, publishers: [{ ...publishers[0]!, updatedAtSeconds }] };
+  },
+  TicksealPublisherFrozen({ state }) {
+    const { assets, publishers } = state.activity;
+    state.activity = { publishers, assets: [{ ...assets[0]!, frozen: ['0xaa'] }] };
   },
   TicksealUpdatesRefused({ counters }, s) {
     counters.updatesAccepted += s * 10;

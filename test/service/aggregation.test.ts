@@ -204,3 +204,42 @@ async function verified(t: Test, service: TestService, aggregate: Aggregate): Pr
   );
   t.notOk(report!.checks.some(({ status }) => status === 'skipped'));
 }
+
+test('a frozen publisher does not count, is named, and comes back with its first move', async (t) => {
+  const clock = new FakeClock();
+  const numbers = [1, 2, 3];
+  const service = await startTestService(
+    {
+      aggregation: { frozen_after: '0s', classes: { fx: { frozen_after: '10s' } } },
+      assets: [{ id: 1, symbol: 'EURUSD', class: 'fx', clock_period: `${PERIOD_MS}ms` }],
+      publishers: numbers.map((one) => ({ key: publisherSigner(one).publicKey })),
+    },
+    { clock },
+  );
+  t.teardown(() => service.stop());
+  const socket = await openPublisher(service);
+  const round = async (...prices: readonly bigint[]) => {
+    for (const [i, price] of prices.entries()) {
+      clock.advanceMs(1);
+      const signer = publisherSigner(numbers[i]!);
+      await publish(socket, [signer.sign({ symbol: 'EURUSD', price, timestampNs: clock.nowNs() })]);
+    }
+    clock.advanceMs(2 * PERIOD_MS);
+  };
+  const frozen = async () =>
+    (await (await fetch(`${service.adminUrl}/metrics`)).text()).match(/^tickseal_publisher_frozen\{.*/gm);
+  const pricesIn = async (price: bigint) =>
+    (await latestWhen(service, 'EURUSD', (aggregate) => aggregate.price === String(price))).signed_prices
+      .length;
+  await round(100n * UNIT, 102n * UNIT, 90n * UNIT);
+  t.equal(await pricesIn(100n * UNIT), 3);
+  for (let i = 1n; i <= 10n; i++) await round((100n + i) * UNIT, (102n + i) * UNIT, 90n * UNIT);
+  t.equal(await pricesIn(111n * UNIT), 2, 'the mean of the two others');
+  const key = publisherSigner(3).publicKey.toLowerCase();
+  t.same(await frozen(), [
+    `tickseal_publisher_frozen{asset="EURUSD",signature_type="evm",publisher="${key}"} 1`,
+  ]);
+  await round(111n * UNIT, 115n * UNIT, 112n * UNIT);
+  t.equal(await pricesIn(112n * UNIT), 3);
+  t.same(await frozen(), null);
+});

@@ -5,11 +5,12 @@ import type { KeptInput, PublisherPrice } from '../../model/signed_price.js';
 import type { TimeNs } from '../../model/time.js';
 import { ALGORITHMS, medianPrice, type WeightedPrice } from '../../wire/algorithms.js';
 import { inputQuality } from './input_quality.js';
+import { StandingPrices } from './standing_prices.js';
 
 /**
  * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts under three
  * conditions: its age is at most `max_age`, its time is not too far ahead of the clock, and its distance from the median is at most
- * `max_deviation_percent`.
+ * `max_deviation_percent`. With `frozen_after`, the input of a publisher whose price stands still does not count either.
  *
  * The book keeps its inputs in ascending order of price, so the inputs within the deviation are neighbours, and the median is among
  * these inputs. An update moves one input, by a search and a short shift. The cost of a move does not depend on the number of
@@ -18,6 +19,9 @@ import { inputQuality } from './input_quality.js';
 export class AssetBook<Input extends KeptInput = KeptInput> {
   /** The entries, ascending by price. */
   readonly #entries: BookEntry<Input>[] = [];
+  /** The entries of frozen publishers. These entries do not count. */
+  readonly #frozen: BookEntry<Input>[] = [];
+  readonly #standing = new StandingPrices();
   /** The time of the oldest input, or an earlier time; `undefined` without inputs. A search for the exact time at each update is too slow. */
   #oldestNs: bigint | undefined;
   /** The time of the newest input, or a later time; 0 without inputs. */
@@ -64,12 +68,17 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
    * change.
    */
   get inputs(): readonly { readonly publisher: ListedPublisher; readonly input: Input }[] {
-    return this.#entries;
+    return [...this.#entries, ...this.#frozen];
   }
 
   /** The number of inputs in the book, including the inputs that do not count. */
   get size(): number {
-    return this.#entries.length;
+    return this.#entries.length + this.#frozen.length;
+  }
+
+  /** The publishers whose prices stand still. Their inputs do not count. */
+  get frozen(): readonly ListedPublisher[] {
+    return this.#frozen.map(({ publisher }) => publisher);
   }
 
   /** The number of inputs that count, even if this number is too small for a price. */
@@ -80,8 +89,19 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
   /** Puts the publisher's input into the book. The input replaces the publisher's earlier input. */
   put(publisher: ListedPublisher, input: Input, nowNs: TimeNs): void {
     const { price, timestampNs } = input;
+    const rule = this.#asset.frozen;
+    if (rule !== undefined) {
+      const isFrozen = this.#standing.isFrozen(publisher.index, price, nowNs, rule);
+      removeOf(this.#frozen, publisher);
+      if (isFrozen) {
+        removeOf(this.#entries, publisher);
+        this.#frozen.push({ publisher, input, price, timestampNs, weight: publisher.weight });
+        this.#refresh(nowNs);
+        return;
+      }
+    }
     const entries = this.#entries;
-    let at = this.#placeOf(publisher);
+    let at = placeOf(entries, publisher);
     let entry = entries[at];
     if (entry === undefined) entry = { publisher, input, price, timestampNs, weight: publisher.weight };
     else {
@@ -111,11 +131,15 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
     nowNs: TimeNs,
   ): void {
     this.#asset = asset;
-    const entries = this.#entries.splice(0);
-    for (const entry of entries) {
-      const publisher = current(entry.publisher);
-      if (publisher) this.#entries.push({ ...entry, publisher, weight: publisher.weight });
-    }
+    for (const list of [this.#entries, this.#frozen])
+      for (const entry of list.splice(0)) {
+        const publisher = current(entry.publisher);
+        if (publisher) list.push({ ...entry, publisher, weight: publisher.weight });
+      }
+    const inputs = this.inputs;
+    this.#standing.keep((index) => inputs.some(({ publisher }) => publisher.index === index));
+    if (asset.frozen === undefined)
+      for (const { publisher, input } of this.#frozen.splice(0)) this.put(publisher, input, nowNs);
     this.#refresh(nowNs);
   }
 
@@ -135,13 +159,6 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
       .map(({ input }) => input.take());
   }
 
-  /** Returns the index of the publisher's entry, or the number of entries if the publisher has none. */
-  #placeOf({ index }: ListedPublisher): number {
-    let at = 0;
-    while (at < this.#entries.length && this.#entries[at]!.publisher.index !== index) at++;
-    return at;
-  }
-
   #refresh(nowNs: TimeNs): void {
     const oldestCountingNs = nowNs - this.#asset.maxAgeNs;
     const latestCountingNs = nowNs + this.#maxFutureNs;
@@ -156,6 +173,8 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
       this.#entries[kept++] = entry;
     }
     this.#entries.length = kept;
+    for (const { publisher, timestampNs } of this.#frozen.slice())
+      if (timestampNs < oldestCountingNs || timestampNs > latestCountingNs) removeOf(this.#frozen, publisher);
     this.#oldestNs = oldestNs;
     this.#newestNs = newestNs;
     this.#aggregate();
@@ -197,6 +216,21 @@ interface BookEntry<Input> {
   price: Price;
   timestampNs: TimeNs;
   weight: bigint;
+}
+
+/** Returns the index of the publisher's entry, or the number of entries if the publisher has none. */
+function placeOf(
+  entries: readonly { readonly publisher: ListedPublisher }[],
+  { index }: ListedPublisher,
+): number {
+  let at = 0;
+  while (at < entries.length && entries[at]!.publisher.index !== index) at++;
+  return at;
+}
+
+function removeOf(entries: { readonly publisher: ListedPublisher }[], publisher: ListedPublisher): void {
+  const at = placeOf(entries, publisher);
+  if (at < entries.length) entries.splice(at, 1);
 }
 
 const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);

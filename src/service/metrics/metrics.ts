@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Counters } from '../../model/counters.js';
 import { LATENCY_BOUNDS_S } from '../../model/frame_latency.js';
 import { REQUEST_BOUNDS_S } from '../../model/rest_requests.js';
-import { type MetricRow, metricsText } from '../../model/text_format.js';
+import { type MetricRow, metricsText, type Series } from '../../model/text_format.js';
 import { COUNT_METRICS, named } from './count_metrics.js';
 import { PUBLIC_LOG_METRICS } from './public_log_metrics.js';
 import type { ClusterState, ServiceState, StoreState } from './state.js';
@@ -172,6 +172,10 @@ export const METRICS: readonly MetricRow<Sources>[] = [
   { name: 'tickseal_asset_inputs', type: 'gauge', labels: ['asset', 'signature_type'],
     help: 'Inputs that count for the price of an asset.',
     read: ({ state }) => state.activity.assets.map((asset) => [asset.symbol, asset.signatureType, asset.inputs]) },
+  { name: 'tickseal_publisher_frozen', type: 'gauge', labels: ['asset', 'signature_type', 'publisher'],
+    help: '1 for a publisher of an asset whose price stands still, so that its inputs do not count.',
+    read: ({ state }) => state.activity.assets.flatMap(({ symbol, signatureType, frozen }) =>
+      frozen.map((key): Series => [symbol, signatureType, key, 1])) },
   { name: 'tickseal_asset_last_update_timestamp_seconds', type: 'gauge', labels: ['asset', 'signature_type'],
     help: 'When the last update of an asset was accepted.',
     read: ({ state }) => state.activity.assets.map((asset) => [asset.symbol, asset.signatureType, asset.updatedAtSeconds]) },

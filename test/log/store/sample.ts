@@ -31,6 +31,7 @@ export function sampleAsset(index: number, over: Partial<Asset> = {}): Asset {
     clockPeriodNs: NS_PER_SECOND / 2n,
     delta: 100_000n,
     maxDeviation: undefined,
+    frozen: undefined,
     calendar: 'none',
     ...over,
   };

@@ -31,11 +31,42 @@ function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowN
 /** The aggregate by its definition. This book sorts and sums up all inputs again for each price. */
 class SlowBook {
   readonly #inputs = new Map<ListedPublisher, PublisherPrice>();
+  /** All prices of each publisher, with the times at which they came. */
+  readonly #history = new Map<ListedPublisher, { readonly price: bigint; readonly atNs: bigint }[]>();
+  readonly #frozen = new Set<ListedPublisher>();
 
   constructor(readonly asset: Asset) {}
 
-  put(publisher: ListedPublisher, input: PublisherPrice): void {
+  put(publisher: ListedPublisher, input: PublisherPrice, nowNs: bigint): void {
     this.#inputs.set(publisher, input);
+    const history = this.#history.get(publisher) ?? [];
+    this.#history.set(publisher, [...history, { price: input.price, atNs: nowNs }]);
+    const { frozen } = this.asset;
+    if (frozen === undefined) return;
+    const [lastMove] = this.#moves(publisher).slice(-1);
+    if (lastMove === this.#history.get(publisher)!.length - 1) this.#frozen.delete(publisher);
+    const standsSinceNs = this.#history.get(publisher)![lastMove ?? 0]!.atNs;
+    if (nowNs - standsSinceNs <= frozen.afterNs) return;
+    const moving = [...this.#history.keys()].filter((other) =>
+      this.#moves(other).some((place, i, all) => {
+        const isLast = i === all.length - 1;
+        return isLast && this.#history.get(other)![place]!.atNs > nowNs - frozen.afterNs;
+      }),
+    );
+    if (moving.length >= 2) this.#frozen.add(publisher);
+  }
+
+  /** Returns the places of the moves in a publisher's history. */
+  #moves(publisher: ListedPublisher): number[] {
+    const history = this.#history.get(publisher)!;
+    const moves: number[] = [];
+    for (let place = 1, from = history[0]!.price; place < history.length; place++) {
+      const distance = magnitude(history[place]!.price - from);
+      if (distance === 0n || distance * 1_000_000n < magnitude(from) * this.asset.frozen!.ppm) continue;
+      moves.push(place);
+      from = history[place]!.price;
+    }
+    return moves;
   }
 
   state(nowNs: bigint): { price: bigint | undefined; counted: PublisherPrice[]; size: number } {
@@ -43,7 +74,8 @@ class SlowBook {
     for (const [publisher, { timestampNs }] of this.#inputs)
       if (nowNs - timestampNs > maxAgeNs || timestampNs - nowNs > MAX_FUTURE_NS)
         this.#inputs.delete(publisher);
-    const fresh = [...this.#inputs];
+    const all = [...this.#inputs];
+    const fresh = all.filter(([publisher]) => !this.#frozen.has(publisher));
     const middle = median(fresh.map(([, { price }]) => price));
     const counted = fresh.filter(([, { price }]) => {
       if (maxDeviation === undefined || middle === undefined) return true;
@@ -56,7 +88,7 @@ class SlowBook {
     return {
       price: isEnough ? aggregate(aggregation, counted) : undefined,
       counted: byKey.map(([, input]) => input),
-      size: fresh.length,
+      size: all.length,
     };
   }
 }
@@ -115,6 +147,10 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
     maxDeviation: fc.option(fc.constantFrom(0n, 1n, 5n * PERCENT, 50n * PERCENT, 200n * PERCENT), {
       nil: undefined,
     }),
+    frozen: fc.option(
+      fc.record({ afterNs: fc.constantFrom(1n, 30n, 90n), ppm: fc.constantFrom(1n, 10_000n, 500_000n) }),
+      { nil: undefined },
+    ),
   });
   const price = fc.oneof(
     fc.bigInt({ min: -120n, max: 120n }),
@@ -141,7 +177,7 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
           const by = publishers[publisher]!;
           const input = sampleInput(sample, by, value, nowNs - ageNs);
           book.put(by, latestOf(input), nowNs as TimeNs);
-          slow.put(by, input);
+          slow.put(by, input, nowNs);
         }
         const expected = slow.state(nowNs);
         const counted = book.counted();
@@ -245,4 +281,80 @@ test('a changed configuration takes effect on present inputs', async (t) => {
   t.equal(book.price, 15n);
   book.reload(sampleAsset(), () => undefined, START_NS);
   t.same([book.price, book.size, book.expiresAtNs], [undefined, 0, undefined]);
+});
+
+/** Puts the prices of publishers every 10 ns, and returns the book's prices. @param frozenAfterNs 0 to let every publisher count */
+function pricesOf(rounds: readonly (readonly bigint[])[], frozenAfterNs: bigint): (bigint | undefined)[] {
+  const frozen = frozenAfterNs === 0n ? undefined : { afterNs: frozenAfterNs, ppm: 10n };
+  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS, frozen }), MAX_FUTURE_NS);
+  return rounds.map((prices, round) => {
+    for (const [publisher, price] of prices.entries())
+      put(book, publisher, price, 0n, START_NS + BigInt(10 * round));
+    return book.price;
+  });
+}
+
+test('a publisher whose price stands still changes no price, and counts again with its first move', async (t) => {
+  const moving = (round: number) => [100_000n + BigInt(round) * 7n, 100_005n + BigInt(round) * 6n];
+  const rounds = Array.from({ length: 12 }, (_, round) => [...moving(round), 99_000n]);
+  const without = pricesOf(
+    rounds.map((prices) => prices.slice(0, 2)),
+    0n,
+  );
+  const prices = pricesOf(rounds, 40n);
+  t.same(prices.slice(5), without.slice(5), 'after 40 ns it does not count');
+  t.notSame(prices.slice(0, 5), without.slice(0, 5));
+  t.same(pricesOf(rounds, 0n).slice(5), rounds.slice(5).map(median), 'without the rule it counts');
+  const back = pricesOf([...rounds, [...moving(12), 99_002n]], 40n).at(-1);
+  t.equal(back, median([...moving(12), 99_002n]), 'a move brings it back');
+});
+
+test('a pegged asset and a market that stands still freeze nobody', async (t) => {
+  const rounds = Array.from({ length: 12 }, () => [100n, 101n, 103n]);
+  t.same(
+    pricesOf(rounds, 40n),
+    rounds.map(() => 101n),
+  );
+  const oneMoves = Array.from({ length: 12 }, (_, round) => [100n, 101n + BigInt(round), 103n]);
+  t.same(pricesOf(oneMoves, 40n), oneMoves.map(median), 'one publisher alone proves no move of the market');
+});
+
+test('a frozen and an echoing publisher of five keep the price within the prices of the others', async () => {
+  const round = fc.array(fc.integer({ min: -300, max: 300 }), { minLength: 3, maxLength: 3 });
+  fc.assert(
+    fc.property(fc.array(round, { minLength: 12, maxLength: 30 }), (moves) => {
+      const frozen = { afterNs: 40n, ppm: 1n };
+      const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS, frozen }), MAX_FUTURE_NS);
+      let honest = [100_000n, 100_001n, 100_002n];
+      for (const [at, steps] of moves.entries()) {
+        honest = honest.map((price, place) => price + BigInt(steps[place]! * 2 + 1));
+        const echo = book.price ?? honest[0]!;
+        for (const [publisher, price] of [...honest, 100_000n, echo].entries())
+          put(book, publisher, price, 0n, START_NS + BigInt(10 * at));
+        if (at <= 4) continue;
+        const [lowest, highest] = [least(honest), -least(honest.map((price) => -price))];
+        if (book.price! < lowest || book.price! > highest) return false;
+        if (book.counted().length !== 4) return false;
+      }
+      return true;
+    }),
+    { numRuns: cases(200) },
+  );
+});
+
+test('a changed rule lets frozen publishers count, or forgets those that are gone', async (t) => {
+  const asset = sampleAsset({ maxAgeNs: 1_000n, frozen: { afterNs: 40n, ppm: 10n } });
+  const book = new AssetBook(asset, MAX_FUTURE_NS);
+  for (let round = 0; round < 8; round++)
+    for (const [publisher, price] of [1_000n + BigInt(round), 1_002n + BigInt(round), 5n].entries())
+      put(book, publisher, price, 0n, START_NS + BigInt(10 * round));
+  const nowNs = (START_NS + 71n) as TimeNs;
+  t.same(book.frozen, [publishers[2]]);
+  t.equal(book.size, 3);
+  t.equal(book.inputs.length, 3);
+  t.equal(book.counted().length, 2);
+  book.reload(sampleAsset({ maxAgeNs: 1_000n }), (by) => by, nowNs);
+  t.same([book.frozen, book.counted().length], [[], 3]);
+  book.reload(asset, (by) => (by.index === 2 ? undefined : by), nowNs);
+  t.same([book.frozen, book.size], [[], 2]);
 });

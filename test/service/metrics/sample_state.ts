@@ -23,8 +23,8 @@ export const SAMPLE_STATE: ServiceState = {
   },
   activity: {
     assets: [
-      { symbol: 'BTCUSD', signatureType: 'evm', inputs: 3, updatedAtSeconds: 45.5 },
-      { symbol: 'BTCUSD', signatureType: 'stark', inputs: 0, updatedAtSeconds: undefined },
+      { symbol: 'BTCUSD', signatureType: 'evm', inputs: 3, frozen: ['0xbb'], updatedAtSeconds: 45.5 },
+      { symbol: 'BTCUSD', signatureType: 'stark', inputs: 0, frozen: [], updatedAtSeconds: undefined },
     ],
     publishers: [
       { key: '0xaa', signatureType: 'evm', updatedAtSeconds: 46 },

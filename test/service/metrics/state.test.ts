@@ -38,6 +38,7 @@ test('the state is told, and what has no value has no line', async (t) => {
     'tickseal_past_oldest_timestamp_seconds 47',
     'tickseal_asset_inputs{asset="BTCUSD",signature_type="evm"} 3',
     'tickseal_asset_inputs{asset="BTCUSD",signature_type="stark"} 0',
+    'tickseal_publisher_frozen{asset="BTCUSD",signature_type="evm",publisher="0xbb"} 1',
     'tickseal_asset_last_update_timestamp_seconds{asset="BTCUSD",signature_type="evm"} 45.5',
     'tickseal_publisher_last_update_timestamp_seconds{publisher="0xaa",signature_type="evm"} 46',
   ]);
@@ -51,7 +52,7 @@ test('the state is told, and what has no value has no line', async (t) => {
     { ...SAMPLE_STATE, certificateEndSeconds: undefined, announced: undefined },
     figures,
   );
-  t.equal(without.length, 15);
+  t.equal(without.length, 16);
   t.notMatch(without.join(), /certificate|announce|last_commit|oldest/);
 });
 
