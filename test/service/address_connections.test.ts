@@ -25,10 +25,10 @@ test('an address with too many connections is refused, and other addresses are s
     t.pass('skipped: other systems have one address for themselves');
     return;
   }
-  const service = await startTestService({ limits: { connections_per_address: 6 } });
+  const service = await startTestService({ limits: { connections_per_address: 2 } });
   t.teardown(() => service.stop());
   const { port, socketUrl, adminUrl } = service;
-  const crowd = Array.from({ length: 20 }, () => open(port, '127.0.0.2'));
+  const crowd = Array.from({ length: 34 }, () => open(port, '127.0.0.2'));
   await eventually(() => crowd.filter((socket) => socket.closed).length === 14, { what: '14 are ended' });
   t.equal(await isAnswered(open(port, '127.0.0.2', GET)), false);
   for (let i = 0; i < 6; i++) {
@@ -36,8 +36,8 @@ test('an address with too many connections is refused, and other addresses are s
     t.equal(await isAnswered(other), true);
     other.destroy();
   }
-  const sockets = await Promise.all(Array.from({ length: 6 }, () => TestSocket.open(`${socketUrl}/ws`)));
-  t.equal(sockets.length, 6);
+  const sockets = await Promise.all([1, 2].map(() => TestSocket.open(`${socketUrl}/ws`)));
+  t.equal(sockets.length, 2);
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
   t.match(metrics, 'tickseal_connections_refused_total 15\n');
   for (const socket of crowd) socket.destroy();

@@ -23,6 +23,11 @@ const PLACES = 65_536;
 const UNLIMITED = -1;
 /** The time for which a connection without a request stays open at most: uWebSockets.js ends it after 8 to 12 s. */
 const SILENT_NS = 12n * NS_PER_SECOND;
+/**
+ * The number of connections that an address may open within {@link SILENT_NS} for each WebSocket that it may have. A client without keep-alive opens
+ * one for each request, and most of them end with the answer.
+ */
+const SHORT_PER_SOCKET = 10;
 /** The share of an address in the free file handles. */
 const ADDRESS_SHARE = 1 / 2;
 /** The share of the file handles below which connections end with their answers. */
@@ -61,8 +66,8 @@ export interface AddressConnectionsOptions {
 
 /**
  * Limits the connections of a client address, so that one address leaves connections to others. uWebSockets.js reports the beginning of each
- * connection, but not the address of one that ends. So an address may have a number of WebSockets and streams of events, and may open the same
- * number of connections within {@link SILENT_NS}. When few file handles are free, an address may open half as many connections as are free.
+ * connection, but not the address of one that ends. So an address may have a number of WebSockets and streams of events, and may open
+ * {@link SHORT_PER_SOCKET} times as many connections within {@link SILENT_NS}, but at most half as many as file handles are free.
  */
 export class AddressConnections {
   readonly #options: AddressConnectionsOptions;
@@ -89,7 +94,8 @@ export class AddressConnections {
     const { peerOf, limiter, perAddressMax, onRefused } = this.#options;
     const peer = peerOf(address);
     if (peer === undefined) return true;
-    const max = Math.min(perAddressMax, Math.max(1, Math.floor(this.#free * ADDRESS_SHARE)));
+    const ofFree = Math.max(1, Math.floor(this.#free * ADDRESS_SHARE));
+    const max = Math.min(perAddressMax * SHORT_PER_SOCKET, ofFree);
     if (limiter.take(peer, max, SILENT_NS).allowed) return true;
     onRefused(peer);
     return false;
