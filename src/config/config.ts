@@ -67,7 +67,11 @@ export interface Config {
     /** The free space that commits leave on the file system. */
     readonly reserveBytes: number;
     /** The retention times of signed aggregates: with the publishers' inputs, and without them. */
-    readonly past: { readonly proofsNs: bigint; readonly signaturesNs: bigint };
+    readonly past: {
+      readonly proofsNs: bigint;
+      readonly signaturesNs: bigint;
+      readonly bytesMax: number | undefined;
+    };
   };
   /** The deployments, with the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
@@ -212,7 +216,11 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       dir: file.storage.dir,
       candleRetentionNs: file.storage.candle_retention,
       reserveBytes: file.storage.reserve,
-      past: { proofsNs: file.storage.past.proofs, signaturesNs: file.storage.past.signatures },
+      past: {
+        proofsNs: file.storage.past.proofs,
+        signaturesNs: file.storage.past.signatures,
+        bytesMax: file.storage.past.max_bytes,
+      },
     },
     deployments: file.deployments,
     pushedAssets: file.pushed_assets,

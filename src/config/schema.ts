@@ -13,6 +13,7 @@ import { logSchema } from './log_section.js';
 import { publicUrl } from './public_url.js';
 import {
   addressBlocks,
+  anySizeBytes,
   count,
   durationNs,
   host,
@@ -189,10 +190,14 @@ const ingest = z.strictObject({
 /** The largest reserve. The data of a service are far smaller. */
 const RESERVE_BYTES_MAX = 1024 ** 4;
 
+/** The largest limit of the past: a petabyte. */
+const PAST_BYTES_MAX = 1024 ** 5;
+
 const past = z
   .strictObject({
     proofs: durationNs({ minNs: 0n }).prefault('7d'),
     signatures: durationNs({ minNs: 0n }).prefault('90d'),
+    max_bytes: anySizeBytes(PAST_BYTES_MAX).optional(),
   })
   .refine(({ proofs, signatures }) => proofs <= signatures, {
     path: ['proofs'],

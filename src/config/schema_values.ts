@@ -121,17 +121,18 @@ export function durationNs({ minNs, maxNs, stepNs = 1n }: DurationBounds) {
 }
 
 export function sizeBytes(defaultText: string, bytesMax = MESSAGE_BYTES_MAX) {
+  return anySizeBytes(bytesMax).prefault(defaultText);
+}
+
+export function anySizeBytes(bytesMax: number) {
   const expected = 'expected a size such as 65536, 64 KiB or 1 MiB';
-  return z
-    .union([z.int(), z.string()], { error: expected })
-    .transform((size, context) => {
-      const bytes = parseSizeBytes(String(size));
-      if (bytes === undefined) context.addIssue(expected);
-      else if (bytes < MESSAGE_BYTES_MIN || bytes > bytesMax)
-        context.addIssue(`expected 64 B to ${formatSize(bytesMax)}`);
-      return bytes ?? z.NEVER;
-    })
-    .prefault(defaultText);
+  return z.union([z.int(), z.string()], { error: expected }).transform((size, context) => {
+    const bytes = parseSizeBytes(String(size));
+    if (bytes === undefined) context.addIssue(expected);
+    else if (bytes < MESSAGE_BYTES_MIN || bytes > bytesMax)
+      context.addIssue(`expected 64 B to ${formatSize(bytesMax)}`);
+    return bytes ?? z.NEVER;
+  });
 }
 
 export function count(defaultCount: number, max = 1_000_000_000) {

@@ -16,11 +16,9 @@ export function openPast(
   clock: Clock,
   logger: Pick<Logger, 'error'>,
 ): Promise<HourWriter> {
-  const { proofsNs, signaturesNs } = storage.past;
   return HourWriter.open({
     folder: pastFolderOf(storage.dir),
-    proofsNs,
-    signaturesNs,
+    ...storage.past,
     hasRepeated: cluster !== undefined,
     isConfigured: (assetKey) => isConfigured(nameOfKey(assetKey)),
     clock,

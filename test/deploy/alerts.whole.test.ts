@@ -172,6 +172,9 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealSigningFails: ({ counters }, s) => {
     counters.signingFailures = s;
   },
+  TicksealPastNearlyFull: ({ figures }) => {
+    figures.past = { ...figures.past, bytes: 81, bytesMax: 100 };
+  },
   TicksealDiskSlow: ({ counters }, s) => {
     counters.aggregatesDropped = s;
   },

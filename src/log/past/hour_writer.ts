@@ -27,6 +27,8 @@ const DAMAGE_MAX = 1_000;
 /** The time after a start in which readers reconnect. */
 const FIRST_CLEAN_NS = 5_000_000_000n;
 const CLEAN_INTERVAL_NS = 60_000_000_000n;
+/** The share of the largest size from which the log of the service warns. */
+const WARNED_SHARE = 0.8;
 
 /**
  * Moves the segments of the log into the files of hours. A kill at any time leaves bytes after the listed end of a file at most; the segment is
@@ -39,6 +41,7 @@ export class HourWriter {
   #newest: Map<string, WrittenEntry> | undefined;
   #working: Promise<void> = Promise.resolve();
   #cleanNs = 0n;
+  #hasWarned = false;
   readonly #damage = new Set<string>();
   #figures: HourFigures = { bytes: 0, files: 0, oldestS: undefined, damage: [] };
 
@@ -65,8 +68,8 @@ export class HourWriter {
     return [...this.#damage];
   }
 
-  get figures(): HourFigures & { readonly damage: readonly string[] } {
-    return { ...this.#figures, damage: this.damage };
+  get figures(): HourFigures & { readonly bytesMax: number | undefined } {
+    return { ...this.#figures, damage: this.damage, bytesMax: this.#options.bytesMax };
   }
 
   /**
@@ -83,6 +86,7 @@ export class HourWriter {
       const { list, figures } = await removeOldFiles(this.#options, this.#list, this.#options.clock.nowNs());
       this.#list = list;
       this.#figures = figures;
+      this.#warnOfSize();
       for (const damage of figures.damage) this.notice(damage);
     });
   }
@@ -101,6 +105,17 @@ export class HourWriter {
     if (this.#damage.has(damage) || this.#damage.size >= DAMAGE_MAX) return;
     this.#damage.add(damage);
     this.#options.logger?.error(`the past is damaged: ${damage}`);
+  }
+
+  /** Says once that the size comes near its limit. */
+  #warnOfSize(): void {
+    const { bytesMax, logger } = this.#options;
+    const isNear = bytesMax !== undefined && this.#figures.bytes > bytesMax * WARNED_SHARE;
+    if (isNear && !this.#hasWarned)
+      logger?.error(
+        `the past has ${this.#figures.bytes} bytes of storage.past.max_bytes (${bytesMax}): its oldest hours are removed at the limit`,
+      );
+    this.#hasWarned = isNear;
   }
 
   /** Works after the work of earlier calls. */

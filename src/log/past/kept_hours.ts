@@ -22,16 +22,20 @@ export interface KeptTimes {
   readonly proofsNs: bigint;
   /** The time for which aggregates are kept. */
   readonly signaturesNs: bigint;
+  /** The size above which the oldest hours are removed; `undefined` without a limit. */
+  readonly bytesMax?: number | undefined;
 }
 
 /** Removes the files whose retention time has ended, after the list says so. Compares the other files with the list. */
 export async function removeOldFiles(
-  { folder, proofsNs, signaturesNs }: KeptTimes,
+  { folder, proofsNs, signaturesNs, bytesMax }: KeptTimes,
   before: HourList,
   nowNs: bigint,
 ): Promise<{ readonly list: HourList; readonly figures: HourFigures }> {
+  const isYounger = (hour: number, keptNs: bigint) => BigInt(hour + 1) * NS_PER_HOUR + keptNs >= nowNs;
+  const firstHour = firstHourWithin(before.hours, bytesMax);
   const isKept = (hour: number, keptNs: bigint) =>
-    BigInt(hour + 1) * NS_PER_HOUR + (keptNs > KEPT_NS_MIN ? keptNs : KEPT_NS_MIN) >= nowNs;
+    isYounger(hour, KEPT_NS_MIN) || (hour >= firstHour && isYounger(hour, keptNs));
   const hours = before.hours
     .filter(({ hour }) => isKept(hour, signaturesNs))
     .map((one) => (isKept(one.hour, proofsNs) ? one : { ...one, inputsBytes: 0 }));
@@ -47,6 +51,16 @@ export async function removeOldFiles(
     else await rm(path, { force: true });
   }
   return { list, figures: await compare(folder, hours, found) };
+}
+
+/** Returns the oldest hour that has room together with all later hours. */
+function firstHourWithin(hours: readonly ListedHour[], bytesMax = Number.POSITIVE_INFINITY): number {
+  let sum = 0;
+  const full = hours.findLast(({ bytes, inputsBytes }) => {
+    sum += bytes + inputsBytes;
+    return sum > bytesMax;
+  });
+  return full === undefined ? 0 : full.hour + 1;
 }
 
 async function compare(

@@ -163,6 +163,8 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ figures: { oldestDay } }) => [[oldestDay && oldestDay * DAY_SECONDS]] },
   { name: 'tickseal_past_bytes', type: 'gauge', help: 'The size of all files of the signed past.',
     read: ({ figures }) => figures.past.bytes },
+  { name: 'tickseal_past_max_bytes', type: 'gauge', help: 'The size above which the oldest hours of the signed past are removed.',
+    read: ({ figures }) => [[figures.past.bytesMax]] },
   { name: 'tickseal_past_files', type: 'gauge', help: 'The files of the signed past.',
     read: ({ figures }) => figures.past.files },
   { name: 'tickseal_past_damage', type: 'gauge', help: 'The damages of the signed past that were found since the start.',

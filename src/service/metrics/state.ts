@@ -63,6 +63,8 @@ export interface StoreState {
 /** The files with signed prices of the past. The values are from the last removal of old files. */
 export interface PastState {
   readonly bytes: number;
+  /** The size above which the oldest hours are removed; `undefined` without a limit. */
+  readonly bytesMax: number | undefined;
   readonly files: number;
   /** The UNIX second at which the first hour with a file begins; `undefined` without a file. */
   readonly oldestS: number | undefined;

@@ -291,6 +291,41 @@ test('files are removed when their time is over, and without storage.past after 
   }
 });
 
+test('above its largest size the past loses its oldest hours, and warns before', async (t) => {
+  const dir = t.testdir();
+  const hours = 6;
+  await writeSegments(
+    dir,
+    Array.from({ length: hours }, (_, hour) => one('BTCUSD', 10 + 3_600 * hour)),
+  );
+  const said: string[] = [];
+  const clock = new FakeClock(at(3_600 * (hours - 1) + 100));
+  const cleaned = async (bytesMax: number | undefined) => {
+    const writer = await openWriter(dir, { clock, bytesMax, logger: { error: (text) => said.push(text) } });
+    await writer.clean();
+    await writer.clean();
+    return writer.figures;
+  };
+  const { bytes } = await cleaned(undefined);
+  t.equal((await cleaned(bytes)).files, 2 * hours, 'the limit itself is allowed');
+  t.match(
+    said.splice(0).join('\n'),
+    /^the past has \d+ bytes of storage.past.max_bytes \(\d+\)[^\n]*$/,
+    'once',
+  );
+  t.equal((await cleaned(2 * bytes)).files, 2 * hours);
+  t.same(said, []);
+  const after = await cleaned(bytes - 1);
+  t.same([after.files, after.damage], [2 * (hours - 1), []]);
+  t.ok(after.bytes < bytes);
+  t.equal(existsSync(pathOf(dir, 0, 'jsonl')), false);
+  t.same(
+    await textsOf(dir),
+    Array.from({ length: hours - 1 }, (_, hour) => textOf(one('BTCUSD', 10 + 3_600 * (hour + 1)))),
+  );
+  t.equal((await cleaned(1)).files, 4, 'recent prices need the last 660 s');
+});
+
 test('a past that begins with a log of a cluster is complete from its first new aggregate', async (t) => {
   const startNs = HOUR_START_NS + HOUR_NS / 2n;
   const first = (symbol: string, timeNs: bigint) => [...aggregatesOf(symbol, timeNs, 1)][0]!;

@@ -66,7 +66,7 @@ export const SAMPLE_FIGURES: StoreState = {
   freeBytes: 43,
   committedAtMs: 44_000,
   oldestDay: 2,
-  past: { bytes: 45, files: 46, oldestS: 47, damage: ['a file is missing'] },
+  past: { bytes: 45, bytesMax: 480, files: 46, oldestS: 47, damage: ['a file is missing'] },
 };
 
 /** Returns the text of `/metrics` for these measurements and counts. */

@@ -33,6 +33,7 @@ test('the state is told, and what has no value has no line', async (t) => {
     'tickseal_store_last_commit_timestamp_seconds 44',
     'tickseal_store_oldest_timestamp_seconds 172800',
     'tickseal_past_bytes 45',
+    'tickseal_past_max_bytes 480',
     'tickseal_past_files 46',
     'tickseal_past_damage 1',
     'tickseal_past_oldest_timestamp_seconds 47',
@@ -46,7 +47,7 @@ test('the state is told, and what has no value has no line', async (t) => {
     ...SAMPLE_FIGURES,
     committedAtMs: undefined,
     oldestDay: undefined,
-    past: { bytes: 0, files: 0, oldestS: undefined, damage: [] },
+    past: { bytes: 0, bytesMax: undefined, files: 0, oldestS: undefined, damage: [] },
   };
   const without = await samplesOf(
     { ...SAMPLE_STATE, certificateEndSeconds: undefined, announced: undefined },
