@@ -23,7 +23,8 @@ import { type LogFilesOptions, serveLogFiles } from './rest/log_files.js';
 import { measureRequests } from './rest/measured.js';
 import { RestApi } from './rest/rest_api.js';
 import type { Route } from './rest/route.js';
-import { certificateId, createApp, type ListenOptions } from './uws/app.js';
+import type { ListenOptions } from './uws/app.js';
+import { certificateRenewal } from './uws/certificate_renewal.js';
 import { STARTING } from './uws/early_listener.js';
 import type { AnswerRest } from './uws/http.js';
 import { type ListenerHost, openListener, stopAccepting } from './uws/listener.js';
@@ -32,13 +33,15 @@ import { ReplaceableListener } from './uws/replaceable_listener.js';
 export interface ServerOptions extends AccessOptions {
   /** The address to listen on. The caller must have claimed a port other than 0. Other threads may also listen on this port. */
   readonly at: ListenOptions;
-  readonly routes: ReadonlyMap<string, Route>;
-  /** The public files of the log of signed prices. */
-  readonly logFiles: LogFilesOptions['files'];
-  readonly streamLogFiles: LogFilesOptions['streamFiles'];
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Called for each message and request. */
   readonly onWork?: (() => void) | undefined;
+  readonly rest: {
+    readonly routes: ReadonlyMap<string, Route>;
+    /** The public files of the log of signed prices. */
+    readonly logFiles: LogFilesOptions['files'];
+    readonly streamLogFiles: LogFilesOptions['streamFiles'];
+  };
   readonly streams: {
     /** The fan-out that sends frames to connections. The server registers its connections with the fan-out. */
     readonly fanOut: FanOut;
@@ -140,7 +143,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
     ),
   };
   let listener: ReplaceableListener | undefined;
-  const renewCertificate = certificateRenewal(ws, options, () => listener);
+  const renewCertificate = certificateRenewal(ws, at, logger, () => listener);
 
   return {
     async listen() {
@@ -237,12 +240,13 @@ function openRest(
   { logins, origins, clientOf, limiter, budgets }: Access,
   onFault: OnFault,
 ) {
-  let { routes } = options;
+  const { rest, config, clock } = options;
+  let { routes } = rest;
   const answers = new CachedAnswers();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
-  const { pageOperators: operators } = options.config.listen;
+  const { pageOperators: operators } = config.listen;
   const page = createPage({ files: loadPage(), clientOf, limiter, operators });
-  const { logFiles: files, streamLogFiles: streamFiles } = options;
+  const { logFiles: files, streamLogFiles: streamFiles } = rest;
   const logFiles = serveLogFiles({ files, streamFiles, clientOf, limiter, onFault });
   const api = new RestApi({
     routes: () => routes,
@@ -250,7 +254,7 @@ function openRest(
     clientOf,
     limiter,
     rangeRowsOf: (caller) => budgets.of(caller).rangeRows,
-    clock: options.clock,
+    clock,
     answers,
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,
@@ -262,39 +266,10 @@ function openRest(
       return known === undefined ? openApi(request) : { ...known, isPublic: true as const };
     },
     has: (path: string) => routes.has(path),
-    reload(next: ServerOptions['routes']) {
+    reload(next: ServerOptions['rest']['routes']) {
       routes = next;
       answers.clear();
     },
     close: () => clearInterval(sweep),
-  };
-}
-
-/** @returns a function for reloads; if the files have changed, later connections use the new certificate */
-function certificateRenewal(
-  ws: typeof uWS,
-  { at, logger }: ServerOptions,
-  listener: () => ReplaceableListener | undefined,
-): () => void {
-  const { tls } = at;
-  if (tls === undefined) return () => {};
-  let certificate = certificateId(tls);
-  return () => {
-    const next = certificateId(tls);
-    if (next === certificate) return;
-    try {
-      createApp(ws, at).close();
-    } catch (error) {
-      logger.error({ err: error }, 'the new certificate cannot be used; the old one stays');
-      return;
-    }
-    certificate = next;
-    // A listener that is not open yet reads the files when it opens.
-    listener()
-      ?.replace()
-      .then(
-        () => logger.info('the certificate was read again'),
-        (error) => logger.error({ err: error }, 'no listener for the new certificate'),
-      );
   };
 }

@@ -138,9 +138,6 @@ export class Edge implements Feed {
     return createServer(webSockets, {
       config: settings.config,
       at,
-      routes: this.#routes(),
-      logFiles: this.#past.logFiles,
-      streamLogFiles: this.#past.streamLogFiles,
       clock,
       counters,
       logger: hooks.logger,
@@ -151,6 +148,11 @@ export class Edge implements Feed {
         tickets: this.#tickets,
         findPublisher: (type, key) => served.catalogue.publisherByKey(type, key),
         isLoginSigned: (claim) => isLoginSigned(claim, pool.here),
+      },
+      rest: {
+        routes: this.#routes(),
+        logFiles: this.#past.logFiles,
+        streamLogFiles: this.#past.streamLogFiles,
       },
       streams: {
         fanOut,
