@@ -44,19 +44,6 @@ function signsTheSame(
   t.comment(`${MESSAGES} ${signatureType} messages`);
 }
 
-test('a message shorter than the one before is signed without its rest', async (t) => {
-  const options = {
-    signatureType: 'evm',
-    secretKey: portable.parseSecretKey('1')!,
-    oracleId: 'tests',
-  } as const;
-  const sign = (symbol: string, price: bigint) =>
-    node.signPrice({ ...options, symbol, price, timestampNs: 1n });
-  const first = sign('A', 1n);
-  sign('A'.repeat(40), -1n);
-  t.same(sign('A', 1n), first);
-});
-
 test('what is refused is refused by both', async (t) => {
   const zero = new Uint8Array(32);
   const options = { secretKey: portable.parseSecretKey('1')!, oracleId: 'tests' };
@@ -65,22 +52,6 @@ test('what is refused is refused by both', async (t) => {
     for (const signatureType of ['evm', 'stark'] as const)
       t.throws(() => createPriceSigner({ ...options, signatureType, secretKey: zero }), RangeError);
     t.throws(() => signPrice({ ...options, ...price, signatureType: 'stark' }), RangeError);
-  }
-});
-
-test('curves that the caller gives come first', async (t) => {
-  const curves = { signDigest: () => ({ r: 1n, s: 2n, recovery: 1 }) as const };
-  const secretKey = portable.parseSecretKey('1')!;
-  const price = { symbol: 'A', price: 1n, timestampNs: 1n };
-  for (const { signPrice } of [node, portable]) {
-    const { signed_price } = signPrice({
-      signatureType: 'evm',
-      secretKey,
-      oracleId: 'tests',
-      curves,
-      ...price,
-    });
-    t.match(signed_price.timestamped_signature.signature, { s: `0x${'2'.padStart(64, '0')}`, v: '0x1c' });
   }
 });
 

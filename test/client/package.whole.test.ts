@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build, stop } from 'esbuild';
-import solc from 'solc';
 import { type Test, test } from 'tap';
 import ts from 'typescript';
 import { WebSocket } from 'ws';
@@ -40,8 +39,6 @@ test('the client is an npm package of its own', async (t) => {
   await install(t, project, tarball);
   await t.test('examples', (t) => checkExamples(t, project));
   await t.test('types', async (t) => checkTypes(t, project));
-  await t.test('contracts', async (t) => checkContracts(t, project));
-  await t.test('worker', (t) => checkWorkerInNode(t, project));
   await t.test('bundles', async (t) => {
     const stream = await bundle(
       project,
@@ -148,24 +145,6 @@ async function checkExamples(t: Test, project: string): Promise<void> {
   }
 }
 
-/** Checks that a contract imports the contracts of the package by its name. */
-function checkContracts(t: Test, project: string): void {
-  const input = {
-    language: 'Solidity',
-    sources: { C: { content: `// SPDX-License-Identifier: Apache-2.0\n${CONTRACT}` } },
-    settings: { outputSelection: { C: { C: ['abi'] } } },
-  };
-  const read = (path: string) => ({ contents: readFileSync(join(project, 'node_modules', path), 'utf8') });
-  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: read }));
-  t.same(output.errors ?? [], []);
-}
-
-/** Checks that the worker module reports its purpose in an environment without Web Workers. */
-async function checkWorkerInNode(t: Test, project: string): Promise<void> {
-  const script = `import('${PACKAGE}/worker').catch(({ message }) => console.log(message))`;
-  t.match(await runProgram('node', ['-e', script], project), /the module of a Web Worker.*option `worker`/);
-}
-
 /** Returns the folders of packages and of all their dependencies. */
 function dependencyFolders(names: readonly string[]): string[] {
   const found = new Set<string>();
@@ -187,16 +166,6 @@ interface PackageFile {
 function readPackage(folder: string): PackageFile {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFile;
 }
-
-const CONTRACT = `
-pragma solidity ^0.8.20;
-import {TicksealFeed} from "${PACKAGE}/contracts/TicksealFeed.sol";
-import {TicksealQuorumReader} from "${PACKAGE}/contracts/TicksealQuorumReader.sol";
-import {TicksealReader} from "${PACKAGE}/contracts/TicksealReader.sol";
-contract C {
-  function feedOf(TicksealReader reader) external returns (TicksealFeed) { return new TicksealFeed(reader, 1, 8, 60, "C"); }
-  function latest(TicksealQuorumReader reader) external view returns (uint256) { return reader.slotOf(1); }
-}`;
 
 /** A program that uses the types. Each comment in it expects an error in the line after the comment. */
 const CONSUMER = `

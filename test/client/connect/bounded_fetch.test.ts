@@ -1,10 +1,7 @@
 import { test } from 'tap';
 import { boundedFetch } from '../../../src/client/connect/bounded_fetch.js';
-import { ProtocolError, UnreachableError } from '../../../src/client/connect/errors.js';
-import { FirstAnswer } from '../../../src/client/connect/first_answer.js';
 import { BROWSER, type Fetch, type FetchResponse } from '../../../src/client/connect/platform.js';
 import { ReconnectingSocket } from '../../../src/client/connect/reconnecting_socket.js';
-import type { RestService } from '../../../src/client/connect/rest_service.js';
 import { FakeSchedule } from '../fake_schedule.js';
 
 // The bounds of answers on platforms that bound less: `fetch` functions of users, and browsers.
@@ -40,21 +37,6 @@ test('a fetch function that ignores the signal has a time limit', async (t) => {
   const fetch: Fetch = () => new Promise(() => {});
   const late = boundedFetch({ url: '', answerMsMax: 20 }, { ...BROWSER, fetch });
   await t.rejects(late, { message: 'no answer within 20 ms' });
-});
-
-test('an answer that is not accepted does not keep a request from the other services', async (t) => {
-  const services = ['a', 'b'].map((url) => ({ url, until: () => ({ url }) }) as unknown as RestService);
-  const requests = new FirstAnswer(services, { ...BROWSER, schedule: new FakeSchedule().schedule });
-  const answer = await requests.ask(async ({ url }) => {
-    if (url === 'a') throw new ProtocolError(url, 'too long');
-    return url;
-  });
-  t.equal(answer, 'b');
-  await t.rejects(
-    requests.ask(async ({ url }) => {
-      throw url === 'a' ? new UnreachableError(url, 'down') : new ProtocolError(url, 'too long');
-    }),
-  );
 });
 
 test("a message of a browser's socket is measured when it has arrived", async (t) => {

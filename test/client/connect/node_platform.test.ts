@@ -59,19 +59,3 @@ test("a refused connection tells the service's own reason", async (t) => {
     t.equal(await opened, final ? reason : 'closed');
   }
 });
-
-test('a refusal whose reason does not end is given up', async (t) => {
-  let opened = 0;
-  const url = await refuseWith(t, (socket) => {
-    socket.write(`${head(403, 100)}{"error":`);
-    opened += 1;
-  });
-  const fake = new FakeSchedule();
-  const { socket, downs } = connect(url, fake);
-  await eventually(() => opened === 1);
-  fake.run(10_000);
-  t.match(downs, [{ reason: 'no connection within 10000 ms', final: false }]);
-  await socket.close();
-  t.same(fake.pending, []);
-  t.equal(downs.length, 1);
-});

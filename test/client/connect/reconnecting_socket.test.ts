@@ -210,28 +210,6 @@ test('silence is probed; without an answer it is stale, down, and up again, in t
   t.same(fake.pending, []);
 });
 
-test('how long a connection may be silent can be said', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  server.onSocket = (socket) => socket.removeAllListeners('message');
-  const fake = new FakeSchedule();
-  const { onDown, next } = nextDown();
-  const socket = connect({
-    url: server.url,
-    token: TOKEN,
-    openSocket: openBrowserSocket,
-    schedule: fake.schedule,
-    staleAfterMs: 1_000,
-    onDown,
-  });
-  await socket.opened();
-  fake.run(400);
-  const down = next();
-  fake.run(600);
-  t.match(await down, { reason: /nothing arrived for 1000 ms/, final: false });
-  await socket.close();
-});
-
 test('where the socket has pings of its own, they are used, and their answers count', async (t) => {
   const server = await startContractServer();
   t.teardown(() => server.close());
@@ -281,46 +259,4 @@ test('a connection that neither opens nor fails is given up, and so is one that 
   fake.run(5_000);
   await closed;
   t.same(fake.pending, []);
-});
-
-test('closing while connecting gives up at once', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  const socket = connect({ url: server.url, token: TOKEN, openSocket });
-  const opened = t.rejects(socket.opened(), { message: 'closed' });
-  await socket.close();
-  await opened;
-});
-
-test('without openSocket the global WebSocket is used, which sends no token', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  const scope = globalThis as { WebSocket?: unknown };
-  const original = scope.WebSocket;
-  t.teardown(() => {
-    scope.WebSocket = original;
-  });
-  scope.WebSocket = undefined;
-  const without = connect({ url: server.url });
-  await t.rejects(without.opened(), { message: 'openSocket is required: there is no global WebSocket' });
-  // Acts like a proxy of the web site, which adds the header.
-  scope.WebSocket = class extends WebSocket {
-    constructor(url: string) {
-      super(url, { headers: { Authorization: `Basic ${TOKEN}` } });
-    }
-  };
-  const withToken = connect({ url: server.url, token: TOKEN });
-  await t.rejects(withToken.opened(), { message: 'openSocket is required to send a token' });
-  const texts: string[] = [];
-  const socket = connect({ url: `${server.url}/` }, (text) => texts.push(text));
-  await socket.opened();
-  t.same(server.paths, ['/ws']);
-  t.equal(socket.bufferedBytes, 0);
-  const [client] = server.sockets;
-  client!.send(Buffer.from('binary'));
-  client!.send('text');
-  client!.close();
-  await once(client!, 'close');
-  t.same(texts, ['text'], 'binary frames are not for this client');
-  await socket.close();
 });

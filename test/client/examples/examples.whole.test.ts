@@ -5,7 +5,7 @@ import { parseDecimalPrice } from '../../../src/client/index.js';
 import { ROOT, section } from '../../pages.js';
 import { publisherSigner, startTestService, type TestService } from '../../service/harness.js';
 import { latestWhen, openPublisher, publish } from '../../service/publishing.js';
-import { compile } from '../solidity/contract.js';
+import { build } from '../solidity/build.js';
 import { runExample, startExample } from './example.js';
 
 const LINES_MIN = 15;
@@ -138,7 +138,7 @@ test('price_alert ends when a price moves, and when it is stale', async (t) => {
 test('verify_on_chain gives a payload to the Solidity verifier', async (t) => {
   const { service } = await serve(t);
   const file = join(t.testdir(), 'TicksealVerifier.bin');
-  writeFileSync(file, compile('TicksealVerifier'));
+  writeFileSync(file, build('TicksealVerifier.sol').bytecode.slice(2));
   const { status, output } = await runExample(t, service, 'verify_on_chain', ['BTCUSD', file]);
   t.equal(status, 0, output);
   t.match(output, /^BTCUSD 100\.5 verified on chain, \d+ gas\n$/);

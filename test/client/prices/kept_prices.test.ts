@@ -173,21 +173,3 @@ test('a changed line fails together as it fails alone', async (t) => {
   const second = await readAll([[first!], [...changed].slice(0, 1), [line!]], SIGNER, verify);
   t.equal(second.prices.length, 1, 'nothing follows a failed line');
 });
-
-test('lines come before the error of their answer', async (t) => {
-  const lines = await linesOf([BASE, BASE], [MEDIAN, MEDIAN]);
-  const context = {
-    platform: { verifyLines: together(), steadyMs: () => 0 },
-    trust: { signers: SIGNER },
-  } as unknown as ClientContext;
-  const service = { url: 'http://service', nowMs: () => 0 } as unknown as RestService;
-  const cut = (async function* () {
-    yield lines;
-    throw new Error('cut');
-  })();
-  const prices: AggregatePrice[] = [];
-  await t.rejects(async () => {
-    for await (const price of new KeptPrices(context, 'BTCUSD').read(service, cut)) prices.push(price);
-  }, /cut/);
-  t.equal(prices.length, 2);
-});

@@ -79,22 +79,6 @@ test('a worker starts above 20 payloads a second, and takes over once it is read
   t.equal(workers.length, 1, 'it is not started again');
 });
 
-test('a worker that is wanted for every payload starts with the first one', async (t) => {
-  const workers: FakeWorker[] = [];
-  let signers = [SIGNER];
-  const verifier = new PayloadVerifier(() => signers, platformOf(workers, { nowMs: 0 }), undefined, 0);
-  const verdicts: string[] = [];
-  const verify = () => verifier.verify(PAYLOAD, ({ verdict }) => verdicts.push(verdict));
-  verify();
-  t.equal(workers.length, 1);
-  t.same(verdicts, ['verified'], 'it is not ready yet');
-  workers[0]!.say('ready');
-  signers = [`0x${'1'.repeat(40)}`];
-  verify();
-  workers[0]!.answer();
-  t.same(verdicts, ['verified', 'failed'], 'signers are those of the call');
-});
-
 test('without a worker payloads are verified inline', async (t) => {
   for (const worker of [false, 'forbidden'] as const) {
     const workers: FakeWorker[] = [];
@@ -104,17 +88,6 @@ test('without a worker payloads are verified inline', async (t) => {
     t.equal(verdicts, 30);
     t.equal(workers.length, 0);
   }
-});
-
-test('a closed verifier settles nothing more', async (t) => {
-  const workers: FakeWorker[] = [];
-  const verifier = new PayloadVerifier('unchecked', platformOf(workers, { nowMs: 0 }), undefined);
-  for (let i = 0; i < 21; i += 1) verifier.verify(PAYLOAD, () => {});
-  workers[0]!.say('ready');
-  verifier.verify(PAYLOAD, () => t.fail('settled'));
-  verifier.close();
-  workers[0]!.answer();
-  t.ok(workers[0]!.isTerminated);
 });
 
 function newQueue(keptChars = 0) {
@@ -168,15 +141,4 @@ test('payloads that wait are those with the newest price of some asset', async (
     'never more than assets',
   );
   t.notOk('check' in decodePayload(PAYLOAD));
-});
-
-test('a queue that keeps characters drops outdated payloads only above that number', async (t) => {
-  const { push, next, left } = newQueue(4);
-  for (const name of ['a', 'b', 'c', 'd']) push(name, 1);
-  t.equal(next(), 'a', 'a short backlog is whole');
-  push('e', 1);
-  push('f', 2);
-  t.equal(left(), '(3 lost) e f');
-  for (const name of ['g', 'h']) push(name, 1);
-  t.equal(left(), 'g h', 'characters that were read or dropped do not count');
 });

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { WebSocket } from 'ws';
-import { Publisher, type PublisherOptions, type Rejection } from '../../../src/client/prices/publisher.js';
+import { Publisher, type PublisherOptions } from '../../../src/client/prices/publisher.js';
 import { createPriceSigner } from '../../../src/client/sign/sign_price.js';
 import { type ContractServer, startContractServer, TOKEN } from '../contract_server.js';
 import { FakeSchedule } from '../fake_schedule.js';
@@ -47,23 +47,6 @@ test('answers find their messages by trace_id', async (t) => {
     status: 'failed',
     reason: 'there is no connection',
   });
-});
-
-test('without answers, rejections are reported', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  server.rejects['BTCUSD'] = 'unknown publisher';
-  const rejected = new Promise<Rejection>((resolve) => {
-    const publisher = publisherOf(server, { signatureType: 'stark', onRejection: resolve });
-    t.teardown(() => publisher.close());
-    publisher.opened().then(async () => {
-      t.match(await publisher.forward('{"trace_id":"mine","data":{"BTCUSD":{}}}', 'mine'), {
-        status: 'sent',
-      });
-    });
-  });
-  t.match(await rejected, { traceId: 'mine', rejected: { BTCUSD: 'unknown publisher' } });
-  t.same(server.paths, ['/stark/publish']);
 });
 
 test('a message that is not answered fails: by time, by loss, by a bad message', async (t) => {

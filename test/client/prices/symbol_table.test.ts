@@ -56,15 +56,6 @@ test('symbols of a raised taxonomy ID stand beside those of the former one', asy
   t.same([table.symbolOf(1, 2), table.symbolOf(1, 3)], [undefined, 'ETH'], 'four taxonomy IDs are kept');
 });
 
-test('an ID that left the list keeps its symbol', async (t) => {
-  const { table, service, expire, refresh } = tableOf();
-  await expire();
-  service.ids = { ETH: 2, SOL: 3 };
-  await refresh();
-  t.same([table.idOf('BTC'), table.idOf('SOL')], [undefined, 3]);
-  t.same([table.symbolOf(1), table.symbolOf(3)], ['BTC', 'SOL']);
-});
-
 test('a verified payload finds no symbol that nobody has signed', async (t) => {
   const { table, service, expire, refresh } = tableOf();
   service.isChecked = false;

@@ -1,10 +1,10 @@
 import { test } from 'tap';
-import { RefusedError, UnreachableError, UnverifiedError } from '../../../src/client/connect/errors.js';
+import { RefusedError } from '../../../src/client/connect/errors.js';
 import type { AggregatePrice } from '../../../src/client/prices/market_data.js';
 import type { OperatorClient } from '../../../src/client/quorum/quorum_options.js';
 import {
   askOperators,
-  NoQuorumError,
+  type NoQuorumError,
   type OperatorRequest,
 } from '../../../src/client/quorum/quorum_request.js';
 import type { NoQuorumEvent } from '../../../src/client/quorum/quorum_tick.js';
@@ -62,23 +62,6 @@ test('a request has the median of the operators that agree', async (t) => {
   });
 });
 
-test('each operator without a price is named with its reason', async (t) => {
-  const { prices, events } = await ask([
-    async () => {
-      throw new UnverifiedError('u', ['A'], [{ name: 'signer', status: 'failed', reason: 'signed by 0x1' }]);
-    },
-    async () => {
-      throw new UnreachableError('u', 'gone');
-    },
-    async () => {
-      throw new RefusedError('u', 403, 'no scope');
-    },
-  ]);
-  t.ok(prices instanceof NoQuorumError);
-  t.match(prices, { message: /a unverified: .*signer.*; b down: u: gone; c refused: u: no scope/ });
-  t.match(events, [{ symbol: 'A', cause: 'few' }]);
-});
-
 test('a symbol that one operator lacks costs none of its other prices', async (t) => {
   const known = async (symbols: readonly string[]): Promise<Prices> => {
     if (symbols.includes('Z')) throw new RefusedError('u', 400, 'assets: unknown Z');
@@ -113,16 +96,4 @@ test('slow operators are waited for while there is no quorum, and only shortly a
   t.match((await second).prices, {
     A: { verdict: 'verified 2 of 3', operators: [{}, {}, { verdict: 'silent' }] },
   });
-});
-
-test('an old price and one of the future do not count', async (t) => {
-  const { prices } = await ask(
-    [
-      async () => priceOf('A', 1_000n, '0xA', NOW_NS - 1_001_000_000n),
-      async () => priceOf('A', 1_000n, '0xB', NOW_NS + 1_000_000n),
-      async () => priceOf('A', 1_000n, '0xC'),
-    ],
-    { aheadMsMax: 0 },
-  );
-  t.match(prices, { message: /a old: its price is 1001 ms old; b ahead: its time is 1 ms after.*; c alone/ });
 });

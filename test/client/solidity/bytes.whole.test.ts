@@ -24,15 +24,13 @@ function readerOn(chain: Chain, ages = [60n, 30n], taxonomyId = TAXONOMY_ID): Pr
   return chain.deploy(readerCode, [taxonomyId, ...ages, [KEY.address], NO_TERMS]);
 }
 
-/** Returns changes of an input: each byte flipped in two ways, every length, bytes doubled, and neighbours exchanged. */
+/** Returns changes of an input: each byte flipped, every length, bytes doubled, and neighbours exchanged. */
 function* changesOf(input: Uint8Array): Generator<Buffer> {
   const copy = () => Buffer.from(input);
   for (let at = 0; at < input.length; at++) {
-    for (const bit of [0x01, 0x80]) {
-      const flipped = copy();
-      flipped[at]! ^= bit;
-      yield flipped;
-    }
+    const flipped = copy();
+    flipped[at]! ^= at % 2 === 0 ? 0x01 : 0x80;
+    yield flipped;
     yield copy().subarray(0, at);
     yield copy().subarray(at + 1);
     yield Buffer.concat([copy().subarray(0, at + 1), copy().subarray(at)]);
@@ -58,7 +56,7 @@ async function accepted(
   return { tried, stored };
 }
 
-for (const mask of [undefined, PRICE, PRICE | STATUS, ALL])
+for (const mask of [undefined, PRICE | STATUS, ALL])
   test(`no changed byte of a payload is stored, mask ${mask ?? 'of the simplified layout'}`, async (t) => {
     const reader = await readerOn(await chainAt());
     const payload = sign(bodyOf({ ...NOW, ...(mask !== undefined && { mask }) }), KEY);
@@ -135,7 +133,7 @@ test('the forms of a signature', async (t) => {
   t.match(await reader.call('update', [other]), { ok: false, error: /^(?:UnknownSigner|InvalidSignature)$/ });
 });
 
-test('times at the ends of their range, and a second around each bound', async (t) => {
+test('times at the ends of their range', async (t) => {
   const forever = 2n ** 64n - 1n;
   const chain = await chainAt(0n);
   const reader = await readerOn(chain, [forever, forever]);
@@ -149,20 +147,6 @@ test('times at the ends of their range, and a second around each bound', async (
     t.match(await reader.call('update', [at(ns)]), { ok: true }, `${ns}`);
     t.match(await reader.read('latestOf', 1), { timestampNs: ns });
     t.match(await reader.call('update', [at(ns)]), { error: 'Refused' });
-  }
-  const other = await chainAt();
-  const bounded = await readerOn(other);
-  for (const [offsetS, error] of [
-    [-61n, 'TooOld'],
-    [-60n, undefined],
-    [-59n, undefined],
-    [0n, undefined],
-    [1n, 'AheadOfBlock'],
-    [30n, 'AheadOfBlock'],
-    [31n, 'InTheFuture'],
-  ] as const) {
-    const result = await bounded.call('update', [at((START_S + offsetS) * NS_PER_S)]);
-    t.match(result, error === undefined ? { ok: true } : { ok: false, error }, `${offsetS} s`);
   }
 });
 

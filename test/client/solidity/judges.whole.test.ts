@@ -86,36 +86,6 @@ test('a consumer of Chainlink’s interfaces reads every function of a feed', as
   t.same(await consumer.read('description'), 'BTC / USD');
 });
 
-test('VRFCoordinatorV2 pays by a feed, and by its fallback when the feed is stale', async (t) => {
-  const { chain, reader } = await market();
-  // The coordinator reads wei for each LINK, so a price of 0.005 Ether.
-  const feed = await deployFeed(reader, { assetId: BTC, decimals: 18 });
-  const code = build('@chainlink/contracts/src/v0.8/tests/VRFCoordinatorV2TestHelper.sol');
-  const coordinator = await chain.deploy(code, [ZERO, ZERO, feed.address]);
-  const fees = Object.fromEntries([1, 2, 3, 4, 5].map((tier) => [`fulfillmentFlatFeeLinkPPMTier${tier}`, 0]));
-  const reqs = Object.fromEntries([2, 3, 4, 5].map((tier) => [`reqsForTier${tier}`, 0]));
-  const [staleS, fallback] = [60, E18];
-  t.match(await coordinator.call('setConfig', [1, 1_000_000, staleS, 0, fallback, { ...fees, ...reqs }]), {
-    ok: true,
-  });
-  const pay = async () => {
-    const result = await coordinator.call('calculatePaymentAmountTest', [1_000_000_000n, 0, 1n]);
-    return result.ok ? await coordinator.read<bigint>('getPaymentAmount') : result.error;
-  };
-  t.same(await pay(), 'Error', 'no data');
-  await reader.call('update', [at(0n, E18 / 200n)]);
-  const near = (amount: unknown, expected: bigint) =>
-    t.ok(typeof amount === 'bigint' && amount >= expected && amount < (expected * 101n) / 100n, `${amount}`);
-  near(await pay(), 200n * 1_000_000_000n);
-  chain.timeS = START_S + 60n;
-  near(await pay(), 200n * 1_000_000_000n);
-  chain.timeS = START_S + 61n;
-  near(await pay(), 1_000_000_000n);
-  chain.timeS = START_S + 50n;
-  await reader.call('update', [at(40n, -E18)]);
-  t.same(await pay(), 'InvalidLinkWeiPrice', 'a negative price');
-});
-
 test('PythAggregatorV3 and PythUtils read a reader as IPyth', async (t) => {
   const { chain, reader } = await market();
   await reader.call('update', [at(0n)]);
@@ -176,30 +146,4 @@ test('PythAggregatorV3 and PythUtils read a reader as IPyth', async (t) => {
     { ok: false, error: '0x19abf40e' },
     'StalePrice of PythErrors',
   );
-});
-
-test('the functions and errors have the selectors of the interfaces', async (t) => {
-  const { reader, btc } = await market();
-  const selectors = (contract: Deployed, names: readonly (readonly [string, readonly unknown[]])[]) =>
-    names.map(([name, args]) => contract.encode(name, args).slice(0, 10));
-  const interfaceOf = (contract: Deployed, file: string) => contract.as(build(file));
-  const aggregator = interfaceOf(btc, '@chainlink/contracts/src/v0.8/interfaces/AggregatorV2V3Interface.sol');
-  const functions = aggregator.abi.filter((entry) => entry.type === 'function');
-  t.ok(functions.length >= 10);
-  const argsOf = (inputs: readonly { type: string }[]) => inputs.map(() => 1n);
-  const names = functions.map(({ name, inputs }) => [name, argsOf(inputs)] as const);
-  t.same(selectors(btc, names), selectors(aggregator, names));
-  const pyth = interfaceOf(reader, '@pythnetwork/pyth-sdk-solidity/IPyth.sol');
-  const id = BTC_ID;
-  const served = [
-    ['getPriceUnsafe', [id]],
-    ['getPriceNoOlderThan', [id, 1n]],
-    ['getEmaPriceUnsafe', [id]],
-    ['getEmaPriceNoOlderThan', [id, 1n]],
-    ['updatePriceFeeds', [[]]],
-    ['updatePriceFeedsIfNecessary', [[], [], []]],
-    ['getUpdateFee', [[]]],
-    ['parsePriceFeedUpdates', [[], [], 0n, 0n]],
-  ] as const;
-  t.same(selectors(reader, served), selectors(pyth, served));
 });

@@ -7,7 +7,7 @@ test('the keeper keeps prices fresh over kills and a node that misbehaves', {
   timeout: 300_000,
 }, async (t) => {
   const market = await openMarket(t, 1, true);
-  await runOverKills(t, market, 100, 3);
+  await runOverKills(t, market, 40, 2);
 });
 
 test('the keeper sends nothing above its caps', async (t) => {

@@ -63,11 +63,8 @@ export async function openMarket(t: Test, seed: number, faults: boolean): Promis
   const node = await RpcNode.start(chain, {
     blockMs: 60,
     random,
-    late: share(0.1),
     lost: share(0.02),
-    delayMs: 200,
     dropped: share(0.03),
-    heldBack: share(0.05),
     lies: share(0.2),
   });
   t.teardown(() => node.stop());

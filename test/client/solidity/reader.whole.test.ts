@@ -229,22 +229,3 @@ test('a reader over a quorum keeps the prices on which operators agree', async (
   await reader.call('setStreamingId', [900, 256, 77]);
   t.same(await reader.read('streamingIdOf', 900, 256), 77);
 });
-
-test('no cut or lengthened update of a quorum is accepted', async (t) => {
-  const chain = await Chain.create();
-  chain.timeS = START_S + 5n;
-  const rules = { threshold: 2, maxSpreadPpm: 10_000, maxAgeS: 60, maxFutureS: 5 };
-  const reader = await chain.deploy(build('TicksealQuorumReader.sol'), [rules, NO_TERMS]);
-  for (const { id, key } of OPERATORS) {
-    await reader.call('setSigner', [key.address, id, id, 2n ** 64n - 1n]);
-    await reader.call('setStreamingId', [900, id, id * 10]);
-  }
-  const whole = voted([{}, {}]);
-  let accepted = 0;
-  for (let length = 2; length < whole.length; length += 2)
-    if ((await reader.call('update', [whole.slice(0, length)])).ok) accepted++;
-  for (const more of ['00', '0000', '0001', whole.slice(8), whole.slice(8, 202)])
-    if ((await reader.call('update', [whole + more])).ok) accepted++;
-  t.equal(accepted, 0);
-  t.match(await reader.call('update', [whole]), { ok: true });
-});

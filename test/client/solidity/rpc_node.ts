@@ -13,14 +13,10 @@ export interface NodeOptions {
   readonly blockMs: number;
   /** Returns a number from 0 to 1, from which the node decides how to misbehave. */
   readonly random: () => number;
-  /** The share of requests whose answer is late, and of those without one. */
-  readonly late: number;
+  /** The share of requests without an answer. */
   readonly lost: number;
-  /** The largest delay of an answer or a transaction. */
-  readonly delayMs: number;
-  /** The share of transactions that the node accepts and forgets, and of those that it keeps back for a while. */
+  /** The share of transactions that the node accepts and forgets. */
   readonly dropped: number;
-  readonly heldBack: number;
   /** The share of wrong answers about a nonce. */
   readonly lies: number;
 }
@@ -44,7 +40,7 @@ export class RpcNode {
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #nonces = new Map<string, number>();
   readonly #pool = new Map<string, Pending>();
-  readonly #timers = new Set<NodeJS.Timeout>();
+  #interval: NodeJS.Timeout | undefined;
   #mining: Promise<void> = Promise.resolve();
   /** Mined transactions, and those of them that reverted. */
   mined = 0;
@@ -60,10 +56,9 @@ export class RpcNode {
   static async start(chain: Chain, options: NodeOptions): Promise<RpcNode> {
     const node = new RpcNode(chain, options);
     await new Promise<void>((resolve) => node.#server.listen(0, '127.0.0.1', resolve));
-    const interval = setInterval(() => {
+    node.#interval = setInterval(() => {
       node.#mining = node.#inTurn(() => node.#mine());
     }, options.blockMs);
-    node.#timers.add(interval);
     return node;
   }
 
@@ -72,7 +67,7 @@ export class RpcNode {
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearInterval(this.#interval);
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
     await this.#mining;
@@ -108,7 +103,7 @@ export class RpcNode {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { random, late, lost, delayMs } = this.#options;
+    const { random, lost } = this.#options;
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const { id, method, params = [] } = JSON.parse(Buffer.concat(parts).toString()) as Call;
@@ -118,20 +113,9 @@ export class RpcNode {
         error: { code: data === undefined ? -32_000 : 3, message, ...(data !== undefined && { data }) },
       }),
     );
-    if (random() < late) await this.#pause(random() * delayMs);
     if (random() < lost) return void response.destroy();
     response.setHeader('Content-Type', 'application/json');
     response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer);
-        resolve();
-      }, ms);
-      this.#timers.add(timer);
-    });
   }
 
   async #answer(method: string, [first]: readonly unknown[]): Promise<unknown> {
@@ -171,7 +155,7 @@ export class RpcNode {
   }
 
   async #receive(raw: Hex): Promise<Hex> {
-    const { random, dropped, heldBack, delayMs } = this.#options;
+    const { random, dropped } = this.#options;
     const transaction = parseTransaction(raw as `0x02${string}`);
     const from = (
       await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })
@@ -183,15 +167,7 @@ export class RpcNode {
     if (other !== undefined && maxFeePerGas * 10n < other.fee * 11n)
       throw new Error('replacement transaction underpriced');
     const pending = { nonce, data, to: to as string, from, gas, fee: maxFeePerGas };
-    const enter = () => {
-      // In the meantime another transaction may have taken the nonce.
-      const known = this.#pool.get(key);
-      if (nonce >= (this.#nonces.get(from) ?? 0) && (known === undefined || known.fee < pending.fee))
-        this.#pool.set(key, pending);
-    };
-    const chance = random();
-    if (chance < heldBack) void this.#pause(random() * delayMs).then(enter);
-    else if (chance >= heldBack + dropped) enter();
+    if (random() >= dropped) this.#pool.set(key, pending);
     return toHex(keccak_256(hexToBytes(raw))) as Hex;
   }
 }
