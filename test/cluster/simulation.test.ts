@@ -1,5 +1,4 @@
 import { test } from 'tap';
-import { failsSome, TWO_AUTHORS } from './simulation/fails_some.js';
 import { planOf } from './simulation/plan.js';
 import { simulate } from './simulation/simulation.js';
 import { withstands } from './simulation/withstands.js';
@@ -58,8 +57,4 @@ test('a write that the servers confirm at another place does not count as writte
     const outcome = await simulate(seed, { plan: { ...plan, faults: [fault, ...plan.faults] } });
     t.same(outcome.violations, [], `seed ${seed}`);
   }
-});
-
-test('two writes in flight without the ID: a record of the old leader behind the claim of the new one', async (t) => {
-  await failsSome(t, TWO_AUTHORS, 'TWO_IN_FLIGHT_NO_ID');
 });

@@ -50,46 +50,12 @@ test('it says that it caught up when the end that the log had is applied, and no
   t.same(stopped.caughtUp, []);
 });
 
-test('an old copy of the log, which ends before the store, is not the end of the log', async (t) => {
-  const { follower, log, applied, caughtUp, clock } = setUp(3, placeOf(5));
-  follower.start();
-  await turns();
-  t.same(caughtUp, [], 'the log may have later records');
-  t.notOk(follower.isCaughtUp);
-  log.push(...records(4, 6));
-  clock.nowMs += 100;
-  follower.tick(clock.nowMs);
-  await turns();
-  t.same(applied, [6]);
-  t.same(caughtUp, [6]);
-});
-
 test('it goes on where the store is', async (t) => {
   const { follower, applied, readFrom } = setUp(6, placeOf(4));
   follower.start();
   await turns();
   t.same(applied, [5, 6]);
   t.equal(readFrom[0], 4);
-});
-
-test('a log that is written without a pause is read to the end that it had, and no further', async (t) => {
-  const { follower, log, live, applied, readFrom } = setUp(6, LOG_START, {
-    meanwhile: () => {
-      if (log.length >= 1_000) return;
-      const after = log.at(-1)!.id;
-      const next = chainedRecord({ epoch: 1, sequence: log.length + 1, after, entries: [] });
-      log.push(next);
-      live(next);
-    },
-  });
-  follower.start();
-  await turns();
-  t.ok(follower.isCaughtUp);
-  t.ok(readFrom.length < 10, `${readFrom.length} reads`);
-  t.same(
-    applied,
-    [...log.keys()].map((i) => i + 1),
-  );
 });
 
 test('after silence it reads: the last record may be lost on its way', async (t) => {
@@ -117,113 +83,6 @@ test('records that were deleted are missing, and it goes on behind them', async 
   follower.tick(clock.nowMs);
   await turns();
   t.same(applied, [6, 7, 8, 9]);
-});
-
-test('a log that ends before what was applied is read again for a while, and is then broken', async (t) => {
-  const { follower, log, live, broken, pass } = setUp(5);
-  follower.start();
-  await turns();
-  const lost = log.splice(3);
-  await pass(1_000);
-  log.push(...lost);
-  await pass(30_000);
-  t.same(broken, [], 'a server lagged');
-
-  const [applied] = log.splice(3).slice(-1);
-  log.push(...records(4, 5, 'x'));
-  await pass(31_000);
-  t.same(broken, [
-    `the log has lost records: it ends with 5 (${log[4]!.id}), and this node has applied 5 (${applied!.id}), so at least 1 are lost${WITHOUT_THEM}`,
-  ]);
-  live(records(6, 6)[0]!);
-  t.equal(follower.position.sequence, 5, 'nothing is applied any more');
-});
-
-test('records that the log has lost are appended again as they were, and others stay as they are', async (t) => {
-  const { follower, log, restored, broken, pass } = setUp(9, LOG_START, { mayWrite: true });
-  follower.start();
-  await turns();
-  const before = [...log];
-  log.splice(4);
-  await pass(2_000);
-  t.same(log, before);
-  t.same(restored, [5]);
-
-  log.splice(4);
-  log.push(...records(5, 6, 'x'));
-  await pass(31_000);
-  t.same(restored, [5], 'another node has written there');
-  t.match(broken[0], /^the log has lost records: it ends with 6 /);
-});
-
-test('records that another node has applied and the log lacks are lost', async (t) => {
-  const { follower, reported, broken, pass } = setUp(5);
-  follower.start();
-  await turns();
-  t.notOk(follower.isBehind);
-  reported.end = 7;
-  t.ok(follower.isBehind);
-  await pass(29_000);
-  t.same(broken, [], 'the servers may lag');
-  await pass(3_000);
-  t.match(
-    broken[0],
-    /^the log has lost records: .*, and another node has applied 7, so at least 2 are lost;/,
-  );
-});
-
-test('a record that no leader wrote does not hide that the record before it has changed', async (t) => {
-  const { follower, log, skipped, broken, pass } = setUp(5);
-  follower.start();
-  await turns();
-  log[4] = { ...log[4]!, id: 'other' };
-  log.push({ sequence: 6, id: 'x', bytes: new Uint8Array(3) });
-  await pass(32_000);
-  t.same(skipped, []);
-  t.match(broken[0], /^the log has lost records: it ends with 5 \(other\)/);
-});
-
-test('a record that no leader wrote is not skipped while the record before it cannot be compared', async (t) => {
-  const foreign = { sequence: 6, id: 'x', bytes: new Uint8Array(3) };
-  const { follower, log, skipped, broken, reported, pass } = setUp(5, placeOf(5), { hole: 5 });
-  log.push(foreign);
-  follower.start();
-  await pass(20_000);
-  t.same([skipped, broken], [[], []], 'another server may have the record');
-  t.ok(reported.reconnects > 3, 'every server is asked');
-  await pass(12_000);
-  t.same([skipped, broken], [[], [`the log lacks the records 5 to 5${WITHOUT_THEM}`]]);
-
-  const deleted = setUp(5, placeOf(5));
-  deleted.log.push(foreign);
-  deleted.deleteBefore(6);
-  deleted.follower.start();
-  await deleted.pass(1_000);
-  t.equal(deleted.skipped.length, 1, 'the servers have deleted the record because of its age');
-});
-
-test('a record that no leader wrote is skipped by its reader, and the log goes on after it', async (t) => {
-  const junk = [
-    { id: 'x', bytes: new Uint8Array(3) },
-    { id: records(6, 6)[0]!.id, bytes: records(6, 6, 'x')[0]!.bytes },
-    records(5, 5)[0]!,
-  ];
-  for (const { id, bytes } of junk) {
-    const { follower, log, live, applied, skipped, broken, pass } = setUp(5);
-    follower.start();
-    await turns();
-    const stray = { sequence: 6, id, bytes };
-    log.push(stray);
-    live(stray);
-    await pass(1_000);
-    t.equal(skipped.length, 1);
-    t.match(skipped[0], /^record 6 of the log /);
-    t.same([follower.position, follower.lastId], [{ sequence: 6, id }, log[4]!.id]);
-    live(chainedRecord({ epoch: 1, sequence: 7, after: follower.lastId, entries: [] }));
-    t.same(applied, [1, 2, 3, 4, 5, 7]);
-    t.equal(follower.skippedCount, 1);
-    t.same(broken, []);
-  }
 });
 
 test('a damaged record is read from another server; without one the log is broken at the next record', async (t) => {
@@ -270,20 +129,6 @@ test('a hole that stays is named', async (t) => {
   t.same(applied, [1, 2, 3, 4, 5]);
   t.equal(log.length, 9);
   t.ok(clock.nowMs > 30_000);
-});
-
-test('a hole and a lost end are waited for apart', async (t) => {
-  const { follower, log, broken, pass } = setUp(9, LOG_START, { hole: 6 });
-  follower.start();
-  await pass(29_000);
-  const lost = log.splice(4);
-  await pass(29_000);
-  t.same(broken, [], 'a server that lags has neither the hole nor the end');
-  log.push(...lost);
-  await pass(29_000);
-  t.same(broken, []);
-  await pass(2_000);
-  t.same(broken, [`the log lacks the records 6 to 6${WITHOUT_THEM}`]);
 });
 
 test('two writers of one epoch, a claim for another place, or another history break the log', async (t) => {

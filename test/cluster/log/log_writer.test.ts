@@ -8,7 +8,7 @@ import {
   ENTRY_OVERHEAD_BYTES,
   type LogEntry,
 } from '../../../src/cluster/log/log_batch.js';
-import { LeadershipLost, LogWriter, WAITING_BYTES_MAX } from '../../../src/cluster/log/log_writer.js';
+import { LeadershipLost, LogWriter } from '../../../src/cluster/log/log_writer.js';
 
 const EPOCH = 5;
 
@@ -25,14 +25,6 @@ test('entries gather while a write is under way, up to the size of a record', as
   t.ok(writes[1]!.bytes.length <= BATCH_BYTES_MAX);
   await settle(1);
   t.same(sizes(writes[2]!), [60_000]);
-});
-
-test('an entry may be larger than a record usually is, but not than one can be', async (t) => {
-  const { writer, writes } = setUp();
-  writer.append(entry(BATCH_BYTES_MAX + 1));
-  t.throws(() => writer.append(entry(ENTRY_BYTES_MAX)), RangeError);
-  await turns();
-  t.same(sizes(writes[0]!), [BATCH_BYTES_MAX + 1]);
 });
 
 test('each record fits in a message between nodes, whatever its entries are', async (t) => {
@@ -77,13 +69,6 @@ test('a newer input takes the place of an older one that waits', async (t) => {
   await settle(1);
   t.ok(isDurable);
   t.same(sizes(writes[2]!), [22], 'what is being written stays as it is');
-});
-
-test('inputs of one publisher and asset never wait in greater number than one', async (t) => {
-  const { writer, overflows } = setUp();
-  const input = { ...entry(900_000), publisherKey: new Uint8Array(20) };
-  for (let bytes = 0; bytes < 2 * WAITING_BYTES_MAX; bytes += 900_000) writer.append(input);
-  t.equal(overflows(), 0);
 });
 
 test('durable means that the log has what was appended before', async (t) => {
@@ -160,26 +145,6 @@ test('it beats when there is nothing to write', async (t) => {
   t.same(sizes(writes[0]!), []);
   await settle(0);
   t.equal(writer.acknowledgedSentMs, 1_200);
-});
-
-test('more than may wait is too much', async (t) => {
-  const { writer, overflows } = setUp();
-  for (let bytes = 0; bytes < WAITING_BYTES_MAX - 900_000; bytes += 900_000) writer.append(entry(900_000));
-  t.equal(overflows(), 0);
-  for (let i = 0; i < 2; i++) writer.append(entry(900_000));
-  t.not(overflows(), 0);
-});
-
-test('its last record comes after all others', async (t) => {
-  const { writer, writes, settle } = setUp();
-  writer.append(entry(200_000));
-  writer.append(entry(200_000));
-  writer.finish({ node: 1, name: 'one', run: 'r', attempt: 2, configHash: new Uint8Array(0), resign: true });
-  writer.append(entry(3));
-  t.equal(decodeLogBatch(writes[0]!.bytes).claim, undefined);
-  await settle(0);
-  t.ok(decodeLogBatch(writes[1]!.bytes).claim?.resign);
-  t.same(sizes(writes[1]!), [200_000]);
 });
 
 interface Write {

@@ -1,5 +1,3 @@
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { NATS_SERVER_VERSION } from '../../../src/cli/demo/find_nats_server.js';
@@ -10,8 +8,10 @@ import {
   MESSAGE_BYTES_MAX,
   WrongEnd,
 } from '../../../src/cluster/bus.js';
-import { openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
+import type { ServerDisk } from '../../../src/cluster/log/log_servers.js';
+import { type NatsBus, openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import { serverProblem } from '../../../src/cluster/nats/nats_server_info.js';
+import { credentialsOf, SHIPPED_ACCOUNTS, thiefOf } from './accounts.js';
 import { greetingServer, natsBus, natsOptions, natsServers, needsNatsServer } from './servers.js';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
@@ -58,18 +58,6 @@ test('a log whose records are all deleted goes on', needsNatsServer(), async (t)
   await t.rejects(bus.append({ sequence: 1, id: 'a-1' }, 'b-2', bytesOf('x')), WrongEnd);
   t.equal(await bus.append({ sequence: 2, id: 'a-2' }, 'a-3', bytesOf('three')), 3);
   await t.rejects(bus.read(1), /the log lacks the records 2 to 2/);
-});
-
-test('a lost connection ends the requests for the log at once', needsNatsServer(), async (t) => {
-  const { urls } = await natsServers(t, 1);
-  const bus = await natsBus(t, urls);
-  await bus.append(LOG_START, 'a-1', bytesOf('one'));
-  const asked: readonly Promise<unknown>[] = [bus.extent(), bus.read(0)];
-  bus.reconnect();
-  for (const one of asked) await t.rejects(one, /^the connection to the NATS server was lost/);
-  bus.reconnect();
-  await t.rejects(bus.extent(), /^not connected to a NATS server/);
-  await eventually(async () => (await bus.extent().catch(() => undefined))?.last.sequence === 1);
 });
 
 test('messages', needsNatsServer(), async (t) => {
@@ -121,23 +109,6 @@ test('the shelf of candles', needsNatsServer(), async (t) => {
   await t.rejects(candles.put(['a.b'], bytesOf('x')), RangeError);
 });
 
-test('one connection for all', needsNatsServer(), async (t) => {
-  const { urls } = await natsServers(t, 1);
-  const bus = await natsBus(t, urls);
-  t.equal(bus.server, 'n1');
-  bus.send('tick', new Uint8Array(1_000_000));
-  t.ok(bus.waitingBytes >= 1_000_000, 'what was sent in this turn waits for the socket');
-  await eventually(() => bus.waitingBytes === 0);
-  const pending = bus.ask('nobody', bytesOf('?'), 60_000).catch((error: Error) => error.message);
-  await bus.close();
-  t.type(await pending, 'string', 'closing ends requests');
-  await t.rejects(bus.append(LOG_START, 'a-1', bytesOf('x')), /not connected/);
-  await t.rejects(bus.read(0), /not connected/);
-  bus.send('tick', bytesOf('lost'));
-  bus.reconnect();
-  await bus.close();
-});
-
 test('an old server is refused', async (t) => {
   const old = openNatsBus(natsOptions([await greetingServer(t, '2.9.10')]));
   await t.rejects(old, /version 2\.9\.10; 2\.14 or newer is needed/);
@@ -158,28 +129,6 @@ test('a server that takes only small messages is refused in words', needsNatsSer
   t.equal(await bus.append(LOG_START, 'a-1', new Uint8Array(MESSAGE_BYTES_MAX)), 1, 'with its headers');
 });
 
-test('a server whose limit was reduced is refused when it starts again', needsNatsServer(), async (t) => {
-  const limits = { max_payload: '1MB' };
-  const servers = await natsServers(t, 1, () => `max_payload: ${limits.max_payload}`);
-  const notices: string[] = [];
-  const bus = await natsBus(t, servers.urls, { onNotice: (text) => notices.push(text) });
-  t.equal(bus.serverProblem, undefined);
-  limits.max_payload = '64KB';
-  await servers.configure();
-  await servers.signal(0, 'SIGTERM');
-  await servers.start(0);
-  const problem = await eventually(() => bus.serverProblem);
-  t.match(problem, /takes messages of at most 65536 bytes/);
-  t.ok(notices.includes(problem));
-  await t.rejects(bus.extent(), /not connected/);
-  limits.max_payload = '1MB';
-  await servers.configure();
-  await servers.signal(0, 'SIGTERM');
-  await servers.start(0);
-  await eventually(() => bus.server === 'n1');
-  t.equal(bus.serverProblem, undefined);
-});
-
 test('a start that cannot succeed says why', needsNatsServer(), async (t) => {
   const [url] = (await natsServers(t, 1)).urls;
   const says = (options: Partial<Parameters<typeof natsOptions>[1]>, reason: RegExp) =>
@@ -195,22 +144,61 @@ test('a start that cannot succeed says why', needsNatsServer(), async (t) => {
   );
 });
 
-test('streams grow with the configuration and never shrink', needsNatsServer(), async (t) => {
+test(
+  'each server says when it syncs, also after its configuration was changed',
+  needsNatsServer(),
+  async (t) => {
+    const synced = [true, false, true];
+    const syncAlways = (server: number) => synced[server]!;
+    const servers = await natsServers(t, 3, SHIPPED_ACCOUNTS, { syncAlways });
+    const bus = await natsBus(t, servers.urls, { credentials: credentialsOf(1) });
+    t.same(await intervals(bus, 3), { n1: 0, n2: 120_000, n3: 0 });
+    const answers = await disksOf(bus);
+    t.same(
+      answers.map(({ server }) => server),
+      ['n1', 'n2', 'n3'],
+    );
+
+    synced[1] = true;
+    await servers.configure();
+    await servers.signal(1, 'SIGTERM');
+    const away = await eventually(async () => {
+      const disks = await disksOf(bus).catch(() => []);
+      return disks.find(({ server, isAway }) => server === 'n2' && isAway);
+    });
+    t.equal(away.syncMs, undefined);
+    await servers.start(1);
+    t.same(await intervals(bus, 3), { n1: 0, n2: 0, n3: 0 });
+
+    const edge = await natsBus(t, servers.urls, { role: 'edge', credentials: credentialsOf(3) });
+    t.same(
+      (await disksOf(edge)).map(({ syncMs }) => syncMs),
+      [undefined, undefined, undefined],
+      'an edge may not ask',
+    );
+    const thief = await thiefOf(t, servers.urls);
+    for (const subject of ['ts.main.servers', '$SYS.REQ.SERVER.PING.VARZ'])
+      await t.rejects(thief.request(subject, '', { timeout: 1_000 }), /permission|no responders/i);
+  },
+);
+
+test('servers whose accounts do not let a node ask are named', needsNatsServer(), async (t) => {
   const { urls } = await natsServers(t, 1);
-  const retention = async (logRetentionMs: number) => {
-    const bus = await openNatsBus(natsOptions(urls, { logRetentionMs }));
-    await bus.close();
-    return (await maxAgeNs(urls[0]!)) / 1e6;
-  };
-  t.equal(await retention(10_000), 10_000);
-  t.equal(await retention(20_000), 20_000);
-  t.equal(await retention(10_000), 20_000);
+  const bus = await natsBus(t, urls);
+  t.same(await disksOf(bus), [{ server: 'n1', isAway: false, syncMs: undefined }]);
 });
 
-/** Returns the maximum age of messages in the servers' configuration. */
-async function maxAgeNs(url: string): Promise<number> {
-  const client = await connect({ servers: url });
-  const { config } = await (await jetstreamManager(client)).streams.info('TS_MAIN_LOG');
-  await client.close();
-  return config.max_age;
+async function disksOf(bus: NatsBus): Promise<readonly ServerDisk[]> {
+  return (await bus.serverReport(Date.now, true)).disks!;
+}
+
+/** Returns the interval of each server, after this many servers have answered. */
+function intervals(bus: NatsBus, count: number): Promise<Record<string, number>> {
+  return eventually(async () => {
+    const disks = await disksOf(bus).catch(() => []);
+    const known = disks.flatMap(({ server, syncMs }) =>
+      syncMs === undefined ? [] : [[server, syncMs] as const],
+    );
+    return known.length === count && Object.fromEntries(known);
+  });
 }

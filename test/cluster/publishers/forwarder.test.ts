@@ -12,9 +12,7 @@ import {
 } from '../../../src/cluster/publishers/submit.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import type { RawUpdate, ReadMessage } from '../../../src/prices/message.js';
-import { packMessage, unpackForeignMessage } from '../../../src/prices/packed_message.js';
 import type { PublisherSession, PublishOutcome } from '../../../src/prices/publisher_session.js';
-import { RemotePublishers } from '../../../src/service/edge/threads/remote_publishers.js';
 import { holds } from '../../holds.js';
 import { cases } from '../../tier.js';
 import { damaged } from '../damaged.js';
@@ -79,23 +77,6 @@ test('what one leader did not answer goes to the next one, in order, and says so
   t.same(second, ['1 again', '2 again', '3']);
 });
 
-test('a leader takes each message once, however often it comes', async (t) => {
-  const { forwarder, leader, session, clock, state } = setUp();
-  const taken = leader(1);
-  state.losesAnswers = true;
-  const outcome = forwarder.receive(session, message(1));
-  for (let i = 0; i < 5; i++) {
-    clock.nowMs += 100;
-    forwarder.tick(clock.nowMs);
-    await turns();
-  }
-  state.losesAnswers = false;
-  clock.nowMs += 100;
-  forwarder.tick(clock.nowMs);
-  t.same(tracesOf(await outcome), '1 ok');
-  t.same(taken, ['1']);
-});
-
 test('whatever is lost, each message is taken once and in order', async (t) => {
   const losses = fc.array(fc.constantFrom('none', 'question', 'answer'), { minLength: 30, maxLength: 30 });
   await fc.assert(
@@ -156,47 +137,6 @@ test('a durable message is answered when the leader says that the log has it', a
   t.notOk(isAnswered);
   release();
   await outcome;
-});
-
-test('a caller without rights is refused', async (t) => {
-  const { forwarder, session, leader, state } = setUp();
-  const taken = leader(1);
-  state.hasRights = false;
-  t.match(await forwarder.receive(session, message(1)), {
-    ok: false,
-    error: 'the token or key has been removed',
-  });
-  t.same(taken, []);
-});
-
-test('a message that a thread has packed reaches the leader in the same bytes, and is first read there', async (t) => {
-  const { forwarder, leader, sent, state } = setUp();
-  leader(1);
-  const packed = packMessage({ ...message(1), updates: [UPDATE], malformed: new Map([['ß', 'no object']]) });
-  const publishers = new RemotePublishers({ receiver: forwarder, rightsOf: () => RIGHTS });
-  publishers.opened(4, { type: 'evm', isDurable: false, caller: { token: 'ab' } });
-  const parses = t.capture(JSON, 'parse', JSON.parse);
-  const stringifies = t.capture(JSON, 'stringify', JSON.stringify);
-  state.losesAnswers = true;
-  const outcome = publishers.receive(4, structuredClone(packed));
-  await turns();
-  state.losesAnswers = false;
-  leader(2);
-  forwarder.tick(10);
-  t.equal(tracesOf(await outcome), '1 ok');
-  t.equal(parses().length + stringifies().length, 0, 'nobody has looked into it');
-  t.equal(sent.length, 2);
-  for (const bytes of sent) {
-    t.ok(Buffer.from(bytes).includes(packed.content));
-    t.same(decodeSubmit(bytes).message, packed);
-  }
-  const again = unpackForeignMessage(decodeSubmit(sent[1]!).message, true);
-  t.same(
-    { ...again },
-    { ...message(1), again: true, packed, updates: again.updates, malformed: again.malformed },
-  );
-  t.same([again.updates, [...again.malformed]], [[UPDATE], [['ß', 'no object']]]);
-  t.equal(parses().length, 1);
 });
 
 test('messages and answers are read as they were written, and damaged ones do no harm', async (t) => {

@@ -107,11 +107,6 @@ export class MessageServers {
     this.#damaged[server]!.set(sequence, damage);
   }
 
-  /** Replaces the copy of one server by a copy of the others. */
-  repair(server: number): void {
-    this.#damaged[server]!.clear();
-  }
-
   /** Stores a message that no node wrote, as if an answer had been sent to the subject of a record. */
   storeForeign({ id, bytes }: Pick<LogRecord, 'id' | 'bytes'>): void {
     const record = { sequence: this.#log.length + 1, id, bytes };

@@ -4,7 +4,7 @@ import { decodeNames, encodeNames, encodeNamesQuery } from '../../../src/cluster
 import { encodeTickBatch, type TickBatch } from '../../../src/cluster/ticks/tick_batch.js';
 import { TickReceiver, type TickReceiverOptions } from '../../../src/cluster/ticks/tick_receiver.js';
 import { TickSender } from '../../../src/cluster/ticks/tick_sender.js';
-import { livePrice, QUALITY } from '../../model/sample.js';
+import { livePrice } from '../../model/sample.js';
 
 const NO_BYTES = new Uint8Array(0);
 const SAME = taxonomyOf({ 1: 1, 2: 2, 3: 3 });
@@ -49,18 +49,6 @@ test("a node's own ticks are not shown, until the log lacks records that the nod
   t.end();
 });
 
-test('the prices of a leader stay complete when the log has a later record of its epoch in place of a lost claim', (t) => {
-  const { receive, receiver } = receiving();
-  receive({ epoch: 7, number: 1, full: true, prices: [[1, 10]] });
-  receiver.began(5);
-  receiver.lead(5);
-  for (const place of [6, 7, 8]) {
-    receiver.began(5, place);
-    t.ok(receiver.isComplete, `record ${place}`);
-  }
-  t.end();
-});
-
 test('a skipped number is asked for, and an answer from before it is not taken', async (t) => {
   const { receive, told, receiver, answer, asked, clock } = receiving();
   receive({ number: 1, full: true, prices: [[1, 10]] });
@@ -102,23 +90,6 @@ test('a newer epoch replaces the older one, whose ticks are dropped', async (t) 
   t.same(told, ['1=10', '1=50', '1 ended', '2=51']);
 });
 
-test('a new quality of a known price is told', async (t) => {
-  const { receiveBytes, receiver, told } = receiving();
-  const { price, quality } = livePrice(10n);
-  const send = (number: number, publishers: number) =>
-    receiveBytes(
-      encodeTickBatch({
-        ...batchOf({ number, full: number === 1 }),
-        prices: new Map([[1, { price, quality: { ...quality, publishers } }]]),
-      }),
-    );
-  send(1, QUALITY.publishers);
-  send(2, QUALITY.publishers);
-  send(3, 4);
-  t.same(told, ['1=10', '1=10']);
-  t.match([...receiver.live.values()], [{ price: 10n, quality: { ...QUALITY, publishers: 4 } }]);
-});
-
 test('prices of a silent leader are over', async (t) => {
   const { receive, told, receiver, clock } = receiving();
   receive({ number: 1, full: true, prices: [[1, 10]] });
@@ -129,12 +100,6 @@ test('prices of a silent leader are over', async (t) => {
   receiver.tick(clock.nowMs);
   t.same(told, ['1=10', '1 ended']);
   t.notOk(receiver.isComplete);
-});
-
-test('damaged ticks are as good as lost', async (t) => {
-  const { receiveBytes, told } = receiving();
-  receiveBytes(new Uint8Array([1, 2, 3]));
-  t.same(told, []);
 });
 
 test('a sender gathers what changes in a turn, beats, and repeats all prices', async (t) => {
@@ -160,29 +125,6 @@ test('a sender gathers what changes in a turn, beats, and repeats all prices', a
     same(3, false, []),
     same(4, true, [[1, 12]]),
   ]);
-});
-
-test('what could not be sent is made up for by all prices', async (t) => {
-  const { sender, sent, clock, turn, state } = sending();
-  sender.start();
-  state.mayTick = false;
-  sender.priced(keyOf(1), livePrice(10n));
-  await turn();
-  clock.nowMs = 100;
-  sender.tick(clock.nowMs);
-  t.equal(sent.length, 1);
-  await t.rejects(state.answer(), 'nor does it answer');
-  state.mayTick = true;
-  state.waitingBytes = 9 * 1024 * 1024;
-  clock.nowMs = 200;
-  sender.tick(clock.nowMs);
-  t.equal(sent.length, 1);
-  state.waitingBytes = 0;
-  t.equal(sender.nextDueMs(), 300);
-  clock.nowMs = 300;
-  sender.tick(clock.nowMs);
-  t.same(sent[1], encodeTickBatch(batchOf({ epoch: 1, number: 2, full: true, prices: [[1, 10]] })));
-  t.same(await state.answer(), sent[1]);
 });
 
 test('prices of a leader with other IDs are shown by name, once it has said what they mean', async (t) => {
@@ -212,37 +154,6 @@ test('prices of a leader with other IDs are shown by name, once it has said what
   t.equal(asked.length, 2);
 });
 
-test('a node that is reloaded before the leader goes on under the old names', async (t) => {
-  const { receive, told, own, asked, receiver } = receiving();
-  receive({ number: 1, full: true, prices: [[1, 10]] });
-  own.taxonomy = SWAPPED;
-  receive({ number: 2, prices: [[1, 11]] });
-  t.same(told, ['1=10', '1=11']);
-  t.same(asked, []);
-  receiver.tellAll();
-  t.same(told.slice(2), ['1=11'], 'an asset that was not configured before gets its price');
-  receive({ number: 3, prices: [[2, 12]], taxonomy: SWAPPED });
-  t.same(told.slice(3), ['1=12']);
-});
-
-test('while nobody says what IDs mean, a node shows what it had, and that not for long', async (t) => {
-  const { receive, told, clock, receiver, answerBytes, asked } = receiving();
-  receive({ number: 1, full: true, prices: [[1, 10]] });
-  for (let number = 2; clock.nowMs < 2_900; number++) {
-    clock.nowMs += 100;
-    receive({ number, full: true, prices: [[1, 99]], taxonomy: SWAPPED });
-    receiver.tick(clock.nowMs);
-    // The node was reloaded before this answer, so these names do not belong to its ticks.
-    await answerBytes(encodeNames({ assets: SAME.assets, isLast: true }));
-  }
-  t.same(told, ['1=10']);
-  t.ok(asked.length > 10 && asked.length < 32, `it asks at most every 100 ms: ${asked.length} times`);
-  t.equal(receiver.tickMs, clock.nowMs, 'the leader is there');
-  clock.nowMs = 3_000;
-  receiver.tick(clock.nowMs);
-  t.same(told, ['1=10', '1 ended']);
-});
-
 test('a node shows no price while its IDs contradict those of the leader', async (t) => {
   const { receive, told, answer, answerBytes, receiver, own } = receiving((leader) =>
     leader.taxonomyId === 7 ? 'IDs differ' : undefined,
@@ -262,17 +173,6 @@ test('a node shows no price while its IDs contradict those of the leader', async
   receive({ number: 5, full: true, prices: [[1, 14]], taxonomy: SWAPPED });
   t.equal(receiver.idsRefusal, undefined);
   t.same(told.slice(2), ['2=14']);
-});
-
-test('names come in as many pages as they need', async (t) => {
-  const { receive, told, asked, answer, answerBytes } = receiving();
-  const [first, ...others] = SWAPPED.assets;
-  receive({ number: 1, full: true, prices: [[1, 10]], taxonomy: SWAPPED });
-  await answerBytes(encodeNames({ assets: [first!], isLast: false }));
-  await answerBytes(encodeNames({ assets: others, isLast: true }));
-  t.same(asked, ['full.1 from 0,0', 'full.1 from 0,2', 'full.1']);
-  await answer({ number: 1, full: true, prices: [[1, 10]], taxonomy: SWAPPED });
-  t.same(told, ['2=10']);
 });
 
 test('a leader says under which IDs it ticks, which a reload changes', async (t) => {
