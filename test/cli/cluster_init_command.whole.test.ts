@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { registerCheckConfig } from '../../src/cli/check_config_command.js';
 import { registerClusterInit } from '../../src/cli/cluster_init_command.js';
 import { findNatsServer } from '../../src/cli/demo/find_nats_server.js';
 import { freePorts } from '../../src/cli/demo/free_ports.js';
@@ -92,23 +91,4 @@ test('cluster-init refuses what makes no cluster', async (t) => {
   const plan = ['cluster-init', join(folder, 'x'), '--nodes', '3', '--servers', 'a'];
   const json = await runCommand(registerClusterInit, [...plan, '--config', join(folder, 'base.json')]);
   t.match(json, { exitCode: 1, stderr: /is one map in braces/ });
-});
-
-test('cluster-init refuses a configuration with the errors of check-config, and writes nothing', async (t) => {
-  const wrong = sections(8080, 9090).replace('symbol: BTCUSD }', 'symbol: BTCUSD, max_age: soon }');
-  const text = `${wrong}ingest: { max_past: 60m }\nlimit: {}\n`;
-  const folder = t.testdir({ 'base.yaml': text });
-  const file = join(folder, 'base.yaml');
-  const dir = join(folder, 'made');
-  const init = ['cluster-init', dir, '--nodes', '3', '--servers', '127.0.0.1', '--config', file, '--no-tls'];
-  const { exitCode, stderr } = await runCommand(registerClusterInit, init);
-  t.equal(exitCode, 2);
-  const checked = await runCommand(registerCheckConfig, ['check-config', file]);
-  const errors = stderr.trim().split('\n');
-  for (const error of errors.slice(0, 2)) t.ok(checked.stderr.includes(`${error}\n`), error);
-  t.match(errors[0], `${file}:4:`);
-  t.match(errors[1], /limit: unknown key/);
-  t.match(errors[2], /cluster.log_retention: too short/, 'an error of the section that cluster-init makes');
-  t.equal(errors.length, 3, 'each error once, and not for each role');
-  t.notOk(existsSync(dir));
 });

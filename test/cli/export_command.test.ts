@@ -103,18 +103,9 @@ test('the past is printed and written to files, verified, and an export that fai
   const [signed, , last] = readFileSync(file('signed.ndjson'), 'utf8').split('\n');
   writeFileSync(file('data.json'), `{"BTCUSD":${last}}`);
   t.match((await verify('data.json', ...keys)).stdout.at(-1), 'BTCUSD: verified, inputs: absent');
-  for (const [name, text] of [
-    ['another root', signed!.replace(/"publisher_merkle_root":"0x./, '"publisher_merkle_root":"0xz')],
-    ['another root', signed!.replace(/"publisher_merkle_root":"0x../, '"publisher_merkle_root":"0x00')],
-    ['another checksum', signed!.replace(/"checksum":"../, '"checksum":"00')],
-    ['another price', signed!.replaceAll('"price":"1', '"price":"2')],
-    ['no inputs in an array', signed!.replace(/\}$/, ',"signed_prices":[]}')],
-    ['inputs of another kind', signed!.replace(/\}$/, ',"signed_prices":null}')],
-  ] as const) {
-    writeFileSync(file('forged.ndjson'), `${last}\n${text}\n`);
-    const { exitCode, stdout } = await verify('forged.ndjson', ...keys);
-    t.match([exitCode, stdout.at(-1)], [1, /: FAILED: /], name);
-  }
+  writeFileSync(file('forged.ndjson'), `${last}\n${signed!.replaceAll('"price":"1', '"price":"2')}\n`);
+  const forged = await verify('forged.ndjson', ...keys);
+  t.match([forged.exitCode, forged.stdout.at(-1)], [1, /: FAILED: /]);
   const csvRun = await run('a.csv', '--detail', 'signature', '--to', String(times[2]), ...keys);
   t.match(csvRun.stderr, /\nexport: verified: the service's signatures\n$/);
   const lines = readFileSync(file('a.csv'), 'utf8').split('\n');

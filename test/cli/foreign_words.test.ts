@@ -7,7 +7,6 @@ import { type Test, test } from 'tap';
 import { WebSocketServer } from 'ws';
 import type { CommandStreams } from '../../src/cli/client_command.js';
 import { registerExport } from '../../src/cli/export_command.js';
-import { registerKeys } from '../../src/cli/keys_command.js';
 import { registerLog } from '../../src/cli/log_command.js';
 import { registerMcp } from '../../src/cli/mcp_command.js';
 import { registerPrice } from '../../src/cli/price_command.js';
@@ -202,33 +201,4 @@ test('a forged file and an evil answer of a service get no line of their own', a
   writeFileSync(join(dir, 'forged.json'), forgeries['a symbol']);
   const { stdout } = await runCommand(registerVerify, ['verify', join(dir, 'forged.json')]);
   t.match(stdout.at(-1), /^"A1: verified\\nA1": FAILED/);
-});
-
-test('a saved answer with keys and evidence with evil words are described in one line', async (t) => {
-  const dir = t.testdir({
-    signers: JSON.stringify({ data: [{ role: 'stream', signature_type: 'evm', address: EVIL }] }),
-    evidence: JSON.stringify({ format: EVIL, kind: EVIL }),
-    key: '11'.repeat(32),
-  });
-  const keys = [
-    'keys',
-    'announce',
-    '--chain',
-    join(dir, 'chain'),
-    '--key',
-    join(dir, 'key'),
-    '--signers',
-    join(dir, 'signers'),
-  ];
-  const problems: string[] = [];
-  const register = (program: Command) =>
-    registerKeys(
-      program.configureOutput({
-        writeErr: (text) => problems.push(text),
-        writeOut: (text) => problems.push(text),
-      }),
-    );
-  t.equal((await runCommand(register, keys)).exitCode, 1);
-  isSafe(t, 'keys announce', { stdout: [], stderr: problems.join('') });
-  isSafe(t, 'log verify', await runCommand(registerLog, ['log', 'verify', join(dir, 'evidence')]));
 });

@@ -108,40 +108,6 @@ test('log audit goes on from its folder, and log verify proves what it found', a
   t.match(other.stdout[0], /^NOT PROVEN: the price is not signed by the service/);
 });
 
-test('log audit reads a long log whose service limits the rate of requests', async (t) => {
-  const dir = emptyFolder(t);
-  const policy = join(dir, 'tickseal.policy');
-  writeFileSync(policy, policyText('group G 2 W1 W2 W3\nquorum G'));
-  const log = new AuditedLog().grow(300);
-  const audit = async (folder: string, limit: Limit) => {
-    const url = await serve(t, log, limit);
-    const args = ['--policy', policy, '--folder', join(dir, folder), '--once', '--every', '0.1'];
-    return runCommand(registerLog, ['log', 'audit', url, ...args]);
-  };
-  let count = 0;
-  const waited = await audit('waited', {
-    refuses: () => ++count % 50 === 0,
-    headers: { 'Retry-After': '0' },
-  });
-  t.same(waited, {
-    ...waited,
-    exitCode: 0,
-    stdout: ['300 batches checked, 0 received prices found'],
-    stderr: '',
-  });
-  const { exitCode, stdout } = await audit('in several looks', {
-    refuses: (path) => {
-      count = path === 'checkpoint' ? 1 : count + 1;
-      return count > 60;
-    },
-    headers: {},
-  });
-  t.equal(exitCode, 0);
-  t.ok(stdout.length > 4, 'as many failed looks as would end an audit without progress');
-  t.equal(stdout.at(-1), '300 batches checked, 0 received prices found');
-  t.notMatch(stdout.join('\n'), /FINDING/);
-});
-
 test('log audit says what is wrong with its options', async (t) => {
   const dir = emptyFolder(t);
   const policy = join(dir, 'none.policy');

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { z } from 'zod';
 import { boundedLines, TOO_LONG } from '../../src/cli/mcp/bounded_lines.js';
-import { divideSymbols, nearSymbols } from '../../src/cli/mcp/known_symbols.js';
 import { CALLS_MAX, LINE_CHARACTERS_MAX, McpSession, type McpTool } from '../../src/cli/mcp/mcp_session.js';
 import { registerMcp } from '../../src/cli/mcp_command.js';
 import { publisherSigner, startTestService, type TestService, TOKEN } from '../service/harness.js';
@@ -252,40 +251,6 @@ test('the tools answer with exact prices and a verdict', async (t) => {
   t.notMatch(JSON.stringify(failed), /100\.0/, 'a price that is not verified is not told');
   const [unchecked] = await ask(service, file, [], [['latest', { symbols: ['BTCUSD'] }]]);
   t.match(unchecked, { prices: [{ verdict: 'not verified', reason: /--signer/ }] });
-});
-
-test('symbols near an unknown one are those with a mistake in it, and those that contain it', async (t) => {
-  const names = {
-    BTCUSD: 'Bitcoin',
-    ETHUSD: 'Ether',
-    ETCUSD: 'Ether Classic',
-    XAUUSD: 'Gold',
-    AAPL: undefined,
-  };
-  const assets = Object.entries(names).map(([symbol, fullName], id) => ({
-    id,
-    symbol,
-    fullName,
-    signatureType: 'evm' as const,
-    aggregation: 'median',
-    calendar: 'none',
-  }));
-  const cases = [
-    ['btc/usd', ['BTCUSD']],
-    ['BTCUSDT', ['BTCUSD']],
-    ['BTUSD', ['BTCUSD']],
-    ['TEHUSD', ['ETHUSD']],
-    ['ETXUSD', ['ETHUSD', 'ETCUSD']],
-    ['gold', ['XAUUSD']],
-    ['USD', ['BTCUSD', 'ETHUSD', 'ETCUSD']],
-    ['AA', []],
-    ['HTEUSD', []],
-    ['', []],
-  ] as const;
-  for (const [symbol, near] of cases) t.same(nearSymbols(symbol, assets), near, symbol);
-  const { known, unknown } = divideSymbols(['AAPL', 'BTCUSD'], assets, 'stark');
-  t.same(known, []);
-  t.match(unknown.get('AAPL'), /with signature type stark$/);
 });
 
 test('a token comes from a file of its owner alone, or from the environment', async (t) => {

@@ -59,29 +59,6 @@ test('the last price of each asset is signed again while standard input is open'
   }
 });
 
-test('arguments are signed again until a signal', async (t) => {
-  const server = await startServer(t);
-  const running = publish(server, ['--every', '10ms', 'BTCUSD=1']);
-  await until(() => server.received.length >= 4);
-  process.emit('SIGTERM', 'SIGTERM');
-  const { stderr, exitCode } = await running;
-  t.same([stderr, exitCode], ['', 0]);
-  t.same(process.listeners('SIGTERM'), listenersBefore, 'no handler is left');
-});
-
-test('a rejection of a price signed again gives exit status 1', async (t) => {
-  const server = await startServer(t);
-  const running = publish(server, ['--every', '10ms', 'BTCUSD=1']);
-  await until(() => server.received.length >= 2);
-  server.rejects['BTCUSD'] = 'no longer';
-  const { length } = server.received;
-  await until(() => server.received.length >= length + 2);
-  process.emit('SIGINT', 'SIGINT');
-  const { stdout, exitCode } = await running;
-  t.match(stdout.at(-1), /no longer/);
-  t.equal(exitCode, 1);
-});
-
 test('nothing is signed while there is no connection, and all again after it', async (t) => {
   const server = await startServer(t);
   const running = publish(server, ['--every', '10ms', 'BTCUSD=1']);
@@ -94,29 +71,6 @@ test('nothing is signed while there is no connection, and all again after it', a
   const { stdout, stderr } = await running;
   t.match(stderr, /^publish: .*closed with 1006\n$/);
   t.notMatch(stdout.join(), 'there is no connection');
-});
-
-test('a stop ends the wait for a connection that does not come back', async (t) => {
-  const server = await startServer(t);
-  async function* stdin() {
-    yield '{"asset":"BTCUSD","price":"1"}\n';
-    await until(() => server.received.length >= 2);
-    await server.close();
-    yield '{"asset":"BTCUSD","price":"2"}\n';
-    await setTimeout(POLL_MS);
-    process.emit('SIGTERM', 'SIGTERM');
-    await new Promise(() => {});
-  }
-  t.equal((await publish(server, ['--every', '10ms'], stdin())).exitCode, 1);
-});
-
-test('without a price to sign again it ends', async (t) => {
-  const server = await startServer(t);
-  const { stdout, exitCode } = await publish(server, ['--every', '10ms', 'BTCUSD']);
-  t.match(stdout, [/is not SYMBOL=PRICE/]);
-  t.equal(exitCode, 1);
-  const args = ['publish', '--url', server.url, '--every', '1s', 'BTCUSD=1'];
-  t.match(await runCommand(registerPublish, args), { stderr: 'publish: --every needs --key\n', exitCode: 1 });
 });
 
 test('an interval is a duration of whole milliseconds', async (t) => {
@@ -149,8 +103,6 @@ test('last prices are bounded, and their messages too', async (t) => {
   t.equal(keep(LAST_PRICES_MAX), false);
   t.equal(keep(7), true, 'an asset that is known');
 });
-
-const listenersBefore = process.listeners('SIGTERM');
 
 async function startServer(t: Test): Promise<ContractServer> {
   const server = await startContractServer();

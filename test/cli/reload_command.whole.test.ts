@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { registerReload } from '../../src/cli/reload_command.js';
 import { freePort } from '../proxies/running_proxies.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
-import { run } from './run.js';
+import { run } from './run_command.js';
 
 test('a reload is what the service says that it was', async (t) => {
   const file = writeConfig(t.testdir(), { admin: { port: await freePort() } });

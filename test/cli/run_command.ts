@@ -27,7 +27,10 @@ export async function runCommand(
   stdout.on('data', (chunk) => written.push(String(chunk)));
   stderr.on('data', (chunk) => problems.push(String(chunk)));
   onStdout(stdout);
-  const program = new Command().exitOverride().configureOutput({ writeErr: (text) => problems.push(text) });
+  const program = new Command().exitOverride().configureOutput({
+    writeOut: (text) => written.push(text),
+    writeErr: (text) => problems.push(text),
+  });
   register(program, { stdin: Readable.from(stdin), stdout, stderr });
   const before = process.exitCode;
   process.exitCode = 0;
@@ -43,4 +46,10 @@ export async function runCommand(
   await new Promise(setImmediate);
   const lines = written.join('').split('\n');
   return { stdout: lines.slice(0, -1), stderr: problems.join(''), exitCode };
+}
+
+/** Runs a command as {@link runCommand}, and returns its output as text. */
+export async function run(register: Parameters<typeof runCommand>[0], ...args: string[]) {
+  const { stdout, stderr: err, exitCode } = await runCommand(register, args);
+  return { out: stdout.map((line) => `${line}\n`).join(''), err, exitCode };
 }

@@ -122,19 +122,3 @@ test('publish --from needs a key, and takes no prices', async (t) => {
     t.equal(exitCode, 1);
   }
 });
-
-test('a recording that cannot be read or written is an error with its reason, and so is a useless option', async (t) => {
-  for (const [args, error] of [
-    [['--replay', join(FOLDER, 'none')], /--replay: .*none cannot be read: there is no such file\n$/],
-    [['--replay', FOLDER], /--replay: .* cannot be read: it is a folder, not a file\n$/],
-    [['--record', join(FOLDER, 'none/a')], /--record: .*none\/a cannot be written \(ENOENT\)\n$/],
-    [['--record', FOLDER], /--record: .* cannot be written \(EISDIR\)\n$/],
-    [['--replay', GOLD, '--check'], /--replay <file>' cannot be used with option '--check'/],
-    [['--replay', GOLD, '--record', 'x'], /cannot be used with option '--record <file>'/],
-    [['--speed', '2'], /--speed needs --replay/],
-  ] as const) {
-    const { stderr, exitCode } = await runCommand(registerSources, ['sources', GOLD, ...args]);
-    t.match(stderr, error);
-    t.equal(exitCode, 1);
-  }
-});

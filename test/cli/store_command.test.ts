@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { appendTo } from '../../scripts/load/store_records.js';
@@ -113,35 +113,4 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
   const inUse = await runCommand(registerStore, ['store', dir, '--new-log']);
   t.match(inUse, { exitCode: 1, stderr: /in use by another process/ });
   await after.close();
-});
-
-test('the reason why a folder cannot be read is named', async (t) => {
-  const dir = t.testdir({ circle: t.fixture('symlink', 'circle'), closed: { format: '2' } });
-  const cases = [[join(dir, 'circle'), 'it is a link that leads to itself']];
-  if (process.getuid?.() !== 0) {
-    chmodSync(join(dir, 'closed'), 0o000);
-    t.teardown(() => chmodSync(join(dir, 'closed'), 0o700));
-    cases.push([join(dir, 'closed'), 'this process, of user \\d+, has no permission']);
-  }
-  for (const [folder, reason] of cases) {
-    const text = new RegExp(`: ${folder}/format cannot be read: ${reason}\\n$`);
-    t.match(await runCommand(registerStore, ['store', folder!]), { stderr: text, exitCode: 1 });
-    const backup = ['backup', join(dir, 'to'), '--from', folder!];
-    t.match(await runCommand(registerBackup, backup), { stderr: text, exitCode: 1 });
-  }
-});
-
-test('what cannot be read is one line and exit status 1', async (t) => {
-  const dir = join(t.testdir(), 'empty');
-  mkdirSync(dir);
-  for (const args of [
-    ['store', dir],
-    ['backup', `${dir}/x`, '--from', dir],
-  ]) {
-    const register = args[0] === 'store' ? registerStore : registerBackup;
-    const { stdout, stderr, exitCode } = await runCommand(register, args);
-    t.same(stdout, []);
-    t.equal(exitCode, 1);
-    t.match(stderr, new RegExp(`^${args[0]}: .* has no file "format": it is not a data folder\n$`));
-  }
 });

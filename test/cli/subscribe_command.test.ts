@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'tap';
-import { registerLog } from '../../src/cli/log_command.js';
+import { type Test, test } from 'tap';
 import { registerSubscribe } from '../../src/cli/subscribe_command.js';
 import { type ContractServer, startContractServer, TOKEN } from '../client/contract_server.js';
-import { bodyOf, SECRET_KEY, SIGNER, signed } from '../client/signed_payload.js';
+import { startOperator, type TestOperator } from '../client/quorum/operators.js';
 import { runCommand } from './run_command.js';
 
 const FRAME = '{"type":"unsigned","tax":1,"ts":1757543080505451011,"a":[{"id":1,"v":"5"}]}';
@@ -113,44 +112,6 @@ test('whoever names a signer gets signed frames, and is told where they are not'
   });
 });
 
-test('a key that signs two values for one time ends it, with evidence', async (t) => {
-  const frameOf = (
-    value: bigint,
-    { timestampNs = 1_757_543_080_000_000_000n, id = 1, key = SECRET_KEY } = {},
-  ) =>
-    JSON.stringify({
-      type: 'signed_ecdsa',
-      p: signed(bodyOf({ taxonomyId: 1, timestampNs, assets: [[id, value, 0]] }, false), key),
-    });
-  const fit = [
-    frameOf(5n),
-    frameOf(5n),
-    frameOf(6n, { timestampNs: 1_757_543_081_000_000_000n }),
-    frameOf(6n, { id: 2 }),
-  ];
-  const server = await streaming(t, [...fit, frameOf(7n), frameOf(8n)]);
-  const ids = ['#1', '#2'];
-  for (const trust of [['--signer', SIGNER], ['--decode']]) {
-    const { stdout, stderr, exitCode } = await subscribe(server, ...trust, '--count', '6', ...ids);
-    const values = stdout.map((line) => JSON.parse(line).a[0].v);
-    t.same(values, ['5', '5', '6', '6'], 'the contradicting value is not printed');
-    t.equal(exitCode, 1);
-    const [evidence, statement] = stderr.trim().split('\n').reverse();
-    const ns = '1757543080000000000 ns';
-    t.equal(statement, `subscribe: ${server.url}: ${SIGNER} signed two values of #1 for ${ns}`);
-    const file = join(t.testdir({}), 'evidence.json');
-    writeFileSync(file, evidence!);
-    t.match(await runCommand(registerLog, ['log', 'verify', file, '--signer', SIGNER]), {
-      stdout: [/signed two/],
-      exitCode: 0,
-    });
-  }
-  const otherKey = frameOf(7n, { key: new Uint8Array(32).fill(9) });
-  const two = await streaming(t, [...fit, otherKey]);
-  const result = await subscribe(two, '--decode', '--count', '5', ...ids);
-  t.match(result, { stdout: { length: 5 }, exitCode: 3 }, 'another key may state another value');
-});
-
 test('unknown assets and refusals are one clear line', async (t) => {
   const server = await streaming(t, []);
   t.match(await subscribe(server, 'NOUSD', 'BTCUSD'), {
@@ -184,17 +145,101 @@ test('a signal ends it with what it has', async (t) => {
   t.equal(process.listenerCount('SIGTERM'), before);
 });
 
-test('a gap that a lost connection left is named', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  let connections = 0;
-  server.onSocket = (socket) =>
-    socket.once('message', () => {
-      connections += 1;
-      socket.send(FRAME.replace('"ts":1757', `"ts":${1756 + connections}`));
-      if (connections === 1) setImmediate(() => socket.terminate());
-    });
-  const { stderr, exitCode } = await subscribe(server, '--count', '2', '#1');
-  t.match(stderr, /gap: prices from 2025-09-10T22:24:40\.505451011Z to 2025-09-22T\S+Z may be missing\n$/);
+const SEND_INTERVAL_MS = 50;
+
+function write(t: Test, content: unknown): string {
+  const file = join(t.testdir(), 'quorum.yaml');
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const quorum = (file: string, ...args: string[]) =>
+  runCommand(registerSubscribe, ['subscribe', 'BTCUSD', '--quorum', file, ...args]);
+
+/** Sends the operators' prices until the test ends, because a stream needs some time to subscribe. */
+function sendPrices(t: Test, prices: readonly (readonly [TestOperator, bigint])[]): void {
+  const timer = setInterval(() => {
+    for (const [operator, price] of prices) operator.send('BTCUSD', price);
+  }, SEND_INTERVAL_MS);
+  t.teardown(() => clearInterval(timer));
+}
+
+/** Starts three operators, which end with the test. */
+async function startThree(t: Test): Promise<[TestOperator, TestOperator, TestOperator]> {
+  const [a, b, c] = await Promise.all([startOperator(0), startOperator(1), startOperator(2)]);
+  for (const { server } of [a, b, c]) t.teardown(() => server.close());
+  return [a, b, c];
+}
+
+test('a quorum is printed as lines, and a liar is named', async (t) => {
+  const operators = await startThree(t);
+  const [a, b, c] = operators;
+  const tokenFile = join(t.testdir(), 'b.token');
+  const file = write(t, {
+    max_spread_percent: 1,
+    operators: operators.map(({ options: { urls, token, ...rest } }, i) => ({
+      ...rest,
+      urls: [urls],
+      token: i === 1 ? { file: 'b.token' } : { env: 'TICKSEAL_TOKEN' },
+    })),
+  });
+  writeFileSync(tokenFile, `${TOKEN}\n`);
+  chmodSync(tokenFile, 0o600);
+  process.env['TICKSEAL_TOKEN'] = TOKEN;
+  sendPrices(t, [
+    [c, 105_000n],
+    [a, 100_000n],
+    [b, 100_100n],
+  ]);
+  const { stdout, exitCode } = await quorum(file, '--count', '2');
   t.equal(exitCode, 0);
+  t.match(JSON.parse(stdout[1]!), {
+    symbol: 'BTCUSD',
+    price: '100050',
+    decimal: '0.00000000000010005',
+    verdict: /^verified [23] of 3$/,
+    signers: [a.options.signers[0], b.options.signers[0]],
+    operators: [{ operator: 'a', verdict: 'agrees' }, { operator: 'b' }, { operator: 'c' }],
+  });
+  const unknown = await runCommand(registerSubscribe, ['subscribe', 'NOSUCH', '--quorum', file]);
+  t.match(unknown, {
+    stdout: [],
+    stderr: /subscribe: no such asset: NOSUCH\n$/,
+    exitCode: 1,
+  });
+});
+
+test('a file with errors names each, with its place', async (t) => {
+  const operator = { name: 'a', urls: ['https://a.example.com'], signers: [`0x${'a'.repeat(40)}`] };
+  const other = { ...operator, name: 'b', urls: ['https://b.example.com'], signers: [`0x${'b'.repeat(40)}`] };
+  const cases: readonly [unknown, RegExp][] = [
+    ['operators: [', /quorum\.yaml:1:\d+: /],
+    [{ operators: [operator] }, /quorum\.yaml:1:2 operators: expected a list/],
+    [{ operators: [operator, { ...other, signer: '0x2' }] }, /operators\[1\]\.signer: unknown key/],
+    [
+      { operators: [operator, { ...other, signers: ['x'] }] },
+      /operators\[1\]\.signers\[0\]: expected a key: x is neither an address/,
+    ],
+    [{ operators: [operator, { ...other, urls: ['b'] }] }, /operators\[1\]\.urls\[0\]: expected an address/],
+    [
+      { operators: [operator, { ...other, signers: [`0x${'A'.repeat(40)}`] }] },
+      /\[1\]\.signers: 0xA+ belongs to operators\[0\] too/,
+    ],
+    [{ operators: [operator, other], threshold: 1 }, /threshold: /],
+    [{ operators: [operator, other], threshold: 3 }, /threshold: must be 2 to 2/],
+    [{ operators: [operator, other], max_age: '5' }, /max_age: expected a duration/],
+    [{ operators: [operator, { ...other, token: { env: 'NO_SUCH_VARIABLE' } }] }, /\[1\]\.token\.env: /],
+  ];
+  for (const [content, message] of cases)
+    t.match(await quorum(write(t, content)), {
+      stdout: [],
+      stderr: message,
+      exitCode: 2,
+    });
+  t.match(await quorum('no/such/file'), {
+    stderr: /no\/such\/file: cannot be read \(ENOENT\)/,
+    exitCode: 2,
+  });
+  const both = await quorum(write(t, { operators: [operator, other] }), '--url', 'ws://127.0.0.1:1');
+  t.equal(both.exitCode, 1);
 });

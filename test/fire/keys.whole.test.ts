@@ -6,7 +6,7 @@ import { registerCheckConfig } from '../../src/cli/check_config_command.js';
 import { addressOf, starkKeyOf } from '../../src/cli/keygen_command.js';
 import { verifyPayload } from '../../src/client/index.js';
 import { makeCertificate } from '../certificate.js';
-import { run } from '../cli/run.js';
+import { run } from '../cli/run_command.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { Feed, units } from '../service/feed.js';
 import { get, SERVICE_KEYS, TestSocket } from '../service/harness.js';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { test } from 'tap';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
 import { makeCertificate } from '../certificate.js';
-import { run } from '../cli/run.js';
+import { run } from '../cli/run_command.js';
 import { secretsIn, writingsOf, writingsOfToken } from './secret_texts.js';
 
 // Tests the errors of a configuration that has a secret in the wrong place, or a syntax error next to it.

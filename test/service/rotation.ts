@@ -10,7 +10,7 @@ import { type AnnouncedSigners, type FollowOptions, followSigners } from '../../
 import { type PrivateKey, type TimedKey, timedKeysOf } from '../../src/model/key_schedule.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { announcementLines } from '../../src/wire/announcement.js';
-import { run } from '../cli/run.js';
+import { run } from '../cli/run_command.js';
 import { Feed, units } from './feed.js';
 import { get, type TestService, TOKEN } from './harness.js';
 

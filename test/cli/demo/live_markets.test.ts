@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
-import { renderDemoBanner } from '../../../src/cli/demo/banner.js';
 import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
 import { liveMarkets, reachMarkets } from '../../../src/cli/demo/live_markets.js';
 import { prepareDemo } from '../../../src/cli/demo/prepare.js';
@@ -15,29 +14,6 @@ interface ListedKey {
   readonly signature_type?: string;
   readonly assets: readonly string[];
 }
-
-test('the demo has a file of sources of its own, for six prices', async (t) => {
-  const { plan, symbols, sources, file } = liveMarkets(t.testdir(), undefined);
-  t.same(symbols, SIX);
-  t.same(sources, ['kraken', 'coinbase', 'bitstamp', 'binance', 'okx', 'bybit']);
-  t.ok(plan.assets.every(({ inputs, minSources }) => inputs.length >= 3 && minSources === 2));
-  t.same(
-    [...new Set(plan.assets.flatMap(({ inputs }) => inputs.map(({ conversion }) => conversion)))],
-    [undefined, 'USDTUSD'],
-  );
-  t.match(readFileSync(file, 'utf8'), /Each start writes it again/);
-});
-
-test('errors of a file of sources are those of `tickseal sources`', async (t) => {
-  const file = join(t.testdir(), 'own.yaml');
-  writeFileSync(file, 'sources: { a: { kind: kraken } }\nassets: { BTCUSD: { from: [b BTC/USD] } }\n');
-  t.throws(() => liveMarkets('nowhere', file), /no source is named "?b/);
-  writeFileSync(
-    file,
-    'sources: { a: { kind: kraken } }\nassets: { BTCUSD: { from: [a BTC/USD], min_sources: 1, publish: false } }\n',
-  );
-  t.throws(() => liveMarkets('nowhere', file), { message: `${file}: no asset is published` });
-});
 
 test('no key of an address is shown where the markets are not reached', async (t) => {
   const file = join(t.testdir(), 'own.yaml');
@@ -84,21 +60,4 @@ test('no simulated publisher may publish a real price, and no real one a simulat
   const other = parse(readFileSync(configFile, 'utf8'));
   t.not(other.storage.dir, storage.dir, 'no candle is made of both');
   t.same(prepareDemo(dir, PORTS, { realSymbols: SIX }).markets, markets, 'a later start keeps the key');
-});
-
-test('the banner says which prices are real, and where they come from', async (t) => {
-  const options = {
-    url: 'http://127.0.0.1:8080',
-    adminUrl: 'http://127.0.0.1:9090',
-    token: 'TOKEN',
-    configFile: 'data/demo.yaml',
-    evmAddress: '0xEVM',
-    starkPublicKey: '0xSTARK',
-    created: true,
-  };
-  const markets = { file: 'live.yaml', sources: ['kraken', 'okx'], symbols: ['BTCUSD', 'USDTUSD'] };
-  const text = renderDemoBanner({ ...options, markets });
-  t.match(text, 'Real prices: BTCUSD, USDTUSD (EVM), from kraken, okx. Every other price is simulated;');
-  t.match(text, /\n {2}sources +live\.yaml\n/);
-  t.match(renderDemoBanner(options), 'Every price here is simulated; every signature is real.');
 });

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
-import { renderDemoBanner } from '../../../src/cli/demo/banner.js';
-import { DEMO_CATALOGUE, liveCatalogue } from '../../../src/cli/demo/demo_catalogue.js';
+import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
 import { prepareDemo } from '../../../src/cli/demo/prepare.js';
 import { parseSecretKey } from '../../../src/client/sign/sign_price.js';
-import { parseDecimalPrice } from '../../../src/client/verify/decimal_price.js';
-import { starkExternalAssetId } from '../../../src/client/verify/stark_messages.js';
 import { loadConfig } from '../../../src/config/load.js';
 
 const PORTS = { port: 8080, adminPort: 9090 };
@@ -84,64 +81,4 @@ test('damaged secrets are named, not replaced', async (t) => {
   t.throws(() => prepareDemo(dir, PORTS), {
     message: `${file} cannot be read: remove it to begin the demo afresh`,
   });
-});
-
-test('secrets that others can read are refused', async (t) => {
-  const dir = freshDir(t);
-  prepareDemo(dir, PORTS);
-  const file = join(dir, 'demo-secrets.json');
-  for (const mode of [0o640, 0o604]) {
-    chmodSync(file, mode);
-    t.throws(() => prepareDemo(dir, PORTS), {
-      message: `${file} is open to its group or to others; chmod 600 it`,
-    });
-  }
-  chmodSync(file, 0o600);
-  t.equal(prepareDemo(dir, PORTS).created, false);
-});
-
-test('the catalogue is sound', async (t) => {
-  const ids = DEMO_CATALOGUE.map(({ id }) => id);
-  t.same(
-    ids,
-    [...new Set(ids)].sort((a, b) => a - b),
-  );
-  const bitcoins = DEMO_CATALOGUE.filter(({ symbol }) => symbol === 'BTCUSD');
-  t.same(bitcoins.map(({ signatureType }) => signatureType).sort(), ['evm', 'stark']);
-  for (const { symbol, anchor, tick, signatureType } of DEMO_CATALOGUE) {
-    t.ok(parseDecimalPrice(anchor)! > parseDecimalPrice(tick)! * 1_000n, symbol);
-    if (signatureType === 'stark') t.ok(starkExternalAssetId(symbol, 'simul'), symbol);
-  }
-});
-
-test('the banner has lines to paste', async (t) => {
-  const text = renderDemoBanner({
-    url: 'http://127.0.0.1:8080',
-    adminUrl: 'http://127.0.0.1:9090',
-    token: 'TOKEN',
-    configFile: 'data/demo.yaml',
-    evmAddress: '0xEVM',
-    starkPublicKey: '0xSTARK',
-    created: true,
-  });
-  const curl =
-    'curl -H "Authorization: Basic TOKEN" "http://127.0.0.1:8080/v1/prices/latest?assets=BTCUSD,EURUSD"';
-  const wscat = `npx wscat -c "ws://127.0.0.1:8080/ws?channel=1s" -H "Authorization: Basic TOKEN" -x '{"type":"subscribe","assets":[1,2]}' -w 10`;
-  const verified =
-    'TICKSEAL_TOKEN=TOKEN node dist/src/cli/main.js subscribe BTCUSD --url ws://127.0.0.1:8080 --message-type signed_ecdsa --decode --signer 0xEVM';
-  t.match(text, /signers +0xEVM .*\n +0xSTARK /);
-  for (const line of [curl, wscat, verified]) t.ok(text.includes(`\n  ${line}\n`), line);
-});
-
-test('an asset of a file of sources has the same ID in every file', async (t) => {
-  const idsOf = (...symbols: string[]) =>
-    new Map(liveCatalogue(symbols).assets.map(({ symbol, id }) => [symbol, id]));
-  const one = idsOf('AAAUSD', 'BBBUSD');
-  const other = idsOf('BBBUSD', 'CCCUSD');
-  t.equal(one.get('BBBUSD'), other.get('BBBUSD'));
-  t.not(one.get('AAAUSD'), other.get('CCCUSD'));
-  const many = Array.from({ length: 2_000 }, (_, i) => `S${i}USD`);
-  const ids = liveCatalogue(many).assets.map(({ id }) => id);
-  t.equal(new Set(ids).size, ids.length, 'no two assets share an ID');
-  t.ok(ids.every((id) => id <= 65_535));
 });

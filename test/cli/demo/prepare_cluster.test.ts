@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { renderClusterBanner } from '../../../src/cli/demo/cluster_banner.js';
 import { prepareDemoCluster } from '../../../src/cli/demo/prepare_cluster.js';
 import { clusterConfigHash } from '../../../src/config/cluster_hash.js';
 import { loadConfig } from '../../../src/config/load.js';
@@ -49,34 +48,4 @@ test('a later start keeps the token and the publishers, and makes a new cluster'
   t.equal(readFileSync(join(t.testdirName, 'data/demo-secrets.json'), 'utf8'), secrets);
   t.not(second.signers.evm, first.signers.evm);
   t.not(first.signers.stream, first.signers.evm);
-});
-
-test('the banner has lines to paste', async (t) => {
-  t.testdir({});
-  const cluster = await prepare(t, 'run');
-  const pids = new Map(
-    [...cluster.nodes, ...cluster.servers].map((program, index) => [program, 101 + index]),
-  );
-  const text = renderClusterBanner({
-    ...cluster,
-    token: 'TOKEN',
-    signers: { evm: '0xEVM', stark: '0xSTARK', stream: '0xSTREAM' },
-    leader: 2,
-    pidOf: (program) => pids.get(program),
-  });
-  const link = '8083/#token=TOKEN&signer=0xEVM&signer=0xSTARK&stream_signer=0xSTREAM';
-  for (const line of [
-    'node 1   standby  http://127.0.0.1:8080',
-    'node 2   leader   http://127.0.0.1:8081  a simulated publisher connects here',
-    'node 3   edge     http://127.0.0.1:8082  a simulated publisher connects here',
-    'curl -H "Authorization: Basic TOKEN" http://127.0.0.1:8083/v1/nodes',
-    'kill -9 101   # the standby, node 1',
-    'kill -9 102   # the leader, node 2',
-    'kill -9 103   # an edge, node 3',
-    'kill -9 104   # an edge, node 4',
-    'kill -9 105   # NATS server 1',
-    'kill -9 107   # NATS server 3',
-    `http://127.0.0.1:${link}`,
-  ])
-    t.ok(text.includes(`\n  ${line}\n`), line);
 });

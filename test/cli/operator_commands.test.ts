@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { parse } from 'yaml';
+import { registerCheckConfig } from '../../src/cli/check_config_command.js';
+import { addressOf, registerKeygen, starkKeyOf } from '../../src/cli/keygen_command.js';
+import { registerToken } from '../../src/cli/token_command.js';
+import { parseConfig } from '../../src/config/load.js';
+import { loadKeys, parsePrivateKey } from '../../src/config/private_keys.js';
+import { IDS_FILE, StreamingIds } from '../../src/log/store/streaming_ids.js';
+import { run } from './run_command.js';
+
+test('public keys are those of the vectors', async (t) => {
+  const evm = parsePrivateKey('0x8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de', 'evm')!;
+  t.equal(addressOf(evm).toLowerCase(), '0x99e295e85cb07c16b7bb62a44df532a7f2620237');
+  const stark = parsePrivateKey(
+    '0x66253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095a',
+    'stark',
+  )!;
+  t.equal(starkKeyOf(stark), '0x0418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06');
+  // This is the address of the private key 1, in EIP-55's mixed case, as wallets show it.
+  t.equal(
+    addressOf(Buffer.from('01'.padStart(64, '0'), 'hex')),
+    '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
+  );
+});
+
+test('without --out the key is printed with its public side', async (t) => {
+  for (const args of [[], ['evm']]) {
+    const { out, exitCode } = await run(registerKeygen, 'keygen', ...args);
+    const [, key, address, line] =
+      /^private key: (0x[0-9a-f]{64})\naddress: (0x[0-9a-fA-F]{40})\nin the configuration, as a publisher: (.*)\n$/.exec(
+        out,
+      ) ?? [];
+    t.equal(exitCode, 0);
+    t.equal(address, addressOf(parsePrivateKey(key!, 'evm')!));
+    t.same(parse(line!), [{ key: address, assets: ['*'] }]);
+  }
+  const { out } = await run(registerKeygen, 'keygen', 'stark');
+  const [, key, publicKey, line] =
+    /^private key: (0x[0-9a-f]{64})\npublic key: (0x[0-9a-f]{64})\nin the configuration, as a publisher: (.*)\n$/.exec(
+      out,
+    ) ?? [];
+  t.equal(publicKey, starkKeyOf(parsePrivateKey(key!, 'stark')!));
+  t.same(parse(line!), [{ key: publicKey, signature_type: 'stark', assets: ['*'] }]);
+});
+
+test('--out makes a file that serve accepts, and replaces none', async (t) => {
+  const folder = t.testdir();
+  const file = join(folder, 'keys/stark.hex');
+  const { out, exitCode } = await run(registerKeygen, 'keygen', 'stark', '--out', file);
+  t.equal(exitCode, 0);
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  const text = readFileSync(file, 'utf8');
+  t.notMatch(out, text.trim(), 'the key itself is not printed');
+  const evm = join(folder, 'evm.hex');
+  await run(registerKeygen, 'keygen', 'evm', '--out', evm);
+  t.ok(loadKeys({ keys: { evm: { file: evm }, stark: { file } } }, '/', {}).ok);
+
+  t.same(await run(registerKeygen, 'keygen', 'stark', '--out', file), {
+    out: '',
+    err: `${file}: cannot be written: there is a file or folder of that name already; no key was made\n`,
+    exitCode: 1,
+  });
+  t.equal(readFileSync(file, 'utf8'), text);
+  writeFileSync(join(folder, 'plain'), '');
+  t.match(await run(registerKeygen, 'keygen', 'evm', '--out', join(folder, 'plain/x')), {
+    exitCode: 1,
+    err: /plain is not a folder; no key was made/,
+  });
+});
+
+test('an unknown type is refused', async (t) => {
+  t.match(await run(registerKeygen, 'keygen', 'rsa'), {
+    out: '',
+    err: /Allowed choices are evm, stark/,
+    exitCode: 1,
+  });
+});
+
+test('a token of 256 bits and the entry that lets it in', async (t) => {
+  const names = ['alice', `Bob's "bot": #1`];
+  const tokens: string[] = [];
+  for (const name of names) {
+    const { out, err, exitCode } = await run(registerToken, 'token', '--name', name);
+    t.same([err, exitCode], ['', 0]);
+    const token = /^[\w-]{43}$/m.exec(out)?.[0] ?? '';
+    t.equal(Buffer.from(token, 'base64url').length, 32);
+    const result = parseConfig(`keys: { evm: { env: K } }\n${out.slice(out.indexOf('tokens:'))}`, 'c');
+    t.match(result, {
+      config: { tokens: [{ name, sha256: createHash('sha256').update(token).digest() }] },
+    });
+    tokens.push(token);
+  }
+  t.not(tokens[0], tokens[1]);
+});
+
+test('a name that the configuration would refuse is refused', async (t) => {
+  t.match(await run(registerToken, 'token', '--name', ''), {
+    out: '',
+    err: /^--name: expected a name/,
+    exitCode: 2,
+  });
+  t.match(await run(registerToken, 'token'), {
+    out: '',
+    err: /required option '--name <name>'/,
+    exitCode: 1,
+  });
+});
+
+test('a file without errors is ok', async (t) => {
+  const folder = t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\n' });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const file = join(folder, 'config.yaml');
+  t.same(await run(registerCheckConfig, 'check-config', file), {
+    out: `${file}: ok\n`,
+    err: '',
+    exitCode: 0,
+  });
+});
+
+test('every error is printed and the exit status is 2', async (t) => {
+  const file = join(
+    t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\nnope: 1\nadmin: { port: x }\n' }),
+    'config.yaml',
+  );
+  t.same(await run(registerCheckConfig, 'check-config', file), {
+    out: '',
+    err: `${file}:2:1 nope: unknown key\n${file}:3:10 admin.port: expected a number, found "x"\n`,
+    exitCode: 2,
+  });
+  t.match(await run(registerCheckConfig, 'check-config', `${file}.nope`), {
+    err: /cannot be read: there is no such file/,
+    exitCode: 2,
+  });
+});
+
+test('warnings are printed and the file is ok', async (t) => {
+  const folder = t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\nadmin: { host: "::" }\n' });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const file = join(folder, 'config.yaml');
+  t.match(await run(registerCheckConfig, 'check-config', file), {
+    out: `${file}: ok\n`,
+    err: `warning: ${file}:2:10 admin.host: the admin listener asks for no token, and :: may be reached`,
+    exitCode: 0,
+  });
+});
+
+test('a data folder that cannot be used is an error at its key', async (t) => {
+  const folder = t.testdir({
+    'config.yaml': 'keys: { evm: { file: evm.hex } }\nstorage: { dir: config.yaml }\n',
+  });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const file = join(folder, 'config.yaml');
+  t.same(await run(registerCheckConfig, 'check-config', file), {
+    out: '',
+    err: `${file}:2:12 storage.dir: the data folder ${file} cannot be used: ${file} is not a folder\n`,
+    exitCode: 2,
+  });
+});
+
+test('a streaming ID with another meaning than before is an error at its key', async (t) => {
+  const text = 'keys: { evm: { file: evm.hex } }\nstorage: { dir: data }\nassets: [{ id: 1, symbol: B }]\n';
+  const folder = t.testdir({ 'config.yaml': text, data: {} });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const file = join(folder, 'config.yaml');
+  StreamingIds.read(join(folder, 'data')).add(1, [{ id: 1, symbol: 'A', signatureType: 'evm' }]);
+  t.same(await run(registerCheckConfig, 'check-config', file), {
+    out: '',
+    err: `${file}:3:12 assets[0].id: 1 means B (evm) here, and has meant A (evm) under taxonomy_id 1: raise service.taxonomy_id, or give B an ID that was never used\n`,
+    exitCode: 2,
+  });
+  writeFileSync(join(folder, 'data', IDS_FILE), '# tickseal');
+  t.match(await run(registerCheckConfig, 'check-config', file), {
+    err: `${file}:2:12 storage.dir: ${join(folder, 'data', IDS_FILE)} is damaged`,
+    exitCode: 2,
+  });
+});
+
+test('a host that this machine does not have is named, and fails the check', async (t) => {
+  const folder = t.testdir({
+    // 192.0.2.0/24 (TEST-NET-1, RFC 5737): no machine has such an address.
+    'config.yaml':
+      'keys: { evm: { file: evm.hex } }\nlisten: { host: 192.0.2.7 }\nadmin: { host: nowhere.invalid }\n',
+  });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const file = join(folder, 'config.yaml');
+  const { out, err, exitCode } = await run(registerCheckConfig, 'check-config', file);
+  t.same({ out, exitCode }, { out: '', exitCode: 1 });
+  t.match(err, `${file}:2:11 listen.host: no interface of this machine has the address of 192.0.2.7\n`);
+  t.match(err, `${file}:3:10 admin.host: the name nowhere.invalid has no address\n`);
+});
