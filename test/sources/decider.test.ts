@@ -148,25 +148,6 @@ test('age takes a price away, and says so once', async (t) => {
   ]);
 });
 
-test('a changed verdict is a line, at most one a minute', async (t) => {
-  const { room, take, lines } = decider();
-  room.tick(after(0));
-  t.match(lines()[1], { withheld: 'too few sources', sources: [{ verdict: 'no quote' }, {}] });
-  for (let second = 1; second <= 59; second++) {
-    take('kraken', 'BTC/USD', '90000', '110000', after(second * 1_000));
-    room.tick(after(second * 1_000));
-  }
-  t.same(lines(), [], 'the reason is the same');
-  take('kraken', 'BTC/USD', '90000', '110000', after(60_000));
-  room.tick(after(60_500));
-  t.match(lines(), [{ asset: 'BTCUSD', withheld: 'too few sources', sources: [{ verdict: 'wide' }, {}] }]);
-  for (let second = 61; second <= 300; second++) {
-    if (second < 200) take('kraken', 'BTC/USD', '90000', '110000', after(second * 1_000));
-    room.tick(after(second * 1_000));
-  }
-  t.match(lines(), [{ asset: 'BTCUSD', sources: [{ verdict: 'stale' }, {}] }]);
-});
-
 test('a market’s clock that is off by a constant counts after ten minutes, and its offset is named', async (t) => {
   const { room, take, lines } = filled();
   const verdictAt = (second: number) => {
@@ -247,22 +228,4 @@ assets:
   });
   fc.assert(property, { numRuns: cases(300) });
   t.ok(written > 100, `${written} decisions`);
-});
-
-test('a long chain of conversions is decided in time', async (t) => {
-  const length = 30;
-  const chain = Array.from({ length }, (_, i) => {
-    const conversion = i === 0 ? '' : ` * A${i - 1}`;
-    return `  A${i}: { from: ["kraken X${i}/USD${conversion}", "okx X${i}/USD${conversion}"] }`;
-  });
-  const prices = new Map<string, string | undefined>();
-  const plan = planOf(
-    `sources: { kraken: { kind: kraken }, okx: { kind: okx } }\nassets:\n${chain.join('\n')}\n`,
-  );
-  const room = new Decider(plan, (_, { asset, price }) => prices.set(asset.symbol, price?.toString()));
-  for (let i = 0; i < length; i++)
-    for (const source of ['kraken', 'okx'])
-      room.take(source, { symbol: `X${i}/USD`, bid: '1', ask: '1.0002' }, after(i));
-  room.tick(after(500));
-  t.match(prices.get(`A${length - 1}`), /^1003\d{15}$/);
 });

@@ -104,24 +104,6 @@ test('a price is withheld with its reason', async (t) => {
   t.equal(decided([market('a', near(102)), market('b', near(102))], { bounds }).price, 102n * SCALE);
 });
 
-test('two markets of one source are one source', async (t) => {
-  const plan: AssetPlan = {
-    ...planFor([]),
-    inputs: [
-      { source: 'a', symbol: 'BTC/USD', engine: 'a', conversion: undefined, divides: false },
-      { source: 'a', symbol: 'BTC/USDC', engine: 'a', conversion: undefined, divides: false },
-    ],
-  };
-  const inputs = { quoteOf: () => near(100), priceOf: () => undefined };
-  t.equal(decide(plan, inputs, START).withheld, 'too few sources');
-});
-
-test('one of four that is ten times too high is left out', async (t) => {
-  const decision = decided([100, 1001, 101, 100].map((price, i) => market(`m${i}`, near(price))));
-  t.same(verdicts(decision), ['used', 'outlier', 'used', 'used']);
-  t.equal(decision.price, 100n * SCALE);
-});
-
 test('half against half has no price, and a converted majority no wrong one', async (t) => {
   const half = [100, 100, 110, 110].map((price, i) => market(`m${i}`, near(price)));
   t.equal(decided(half).withheld, 'sources disagree');
@@ -187,30 +169,6 @@ test('a decision with the readings of an earlier one is the same as without', as
     },
   );
   fc.assert(property, { numRuns: cases(1_000) });
-});
-
-test('no decision uses an input that is stale, crossed, empty, wide or without its conversion', async (t) => {
-  fc.assert(
-    fc.property(marketsOf, (markets) => {
-      const { price, readings } = decided(markets);
-      const used = readings.filter(({ verdict }) => verdict === 'used');
-      for (const { quote, input, rate, price: own } of used) {
-        const { bid, ask, trade, timeNs } = quote!;
-        if (START - timeNs > 10n * SECOND) return false;
-        if (input.conversion !== undefined && rate === undefined) return false;
-        if (trade === undefined && !(bid > 0n && bid <= ask)) return false;
-        if (trade === undefined && (ask - bid) * 400n > ask + bid) return false;
-        if (own! <= 0n) return false;
-      }
-      const prices = used.map((reading) => reading.price!);
-      // The result is within the range of the input prices.
-      return (
-        price === undefined || (prices.some((own) => own <= price) && prices.some((own) => own >= price))
-      );
-    }),
-    { numRuns: 1_000 },
-  );
-  t.pass();
 });
 
 test('a conversion rounds once, toward zero: the price is less than 10^-18 below the exact product', async (t) => {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { test } from 'tap';
 import type { Decision } from '../../src/sources/decision.js';
-import { decisionTable, faultLines } from '../../src/sources/decision_table.js';
+import { decisionTable } from '../../src/sources/decision_table.js';
 import { MarketRoom } from '../../src/sources/market_room.js';
 import { after, planOf } from './plans.js';
 
@@ -37,18 +37,6 @@ test('a table for people, plain and coloured', async (t) => {
   const coloured = decisionTable(decisions(), true);
   t.equal(stripVTControlCharacters(coloured), plain);
   t.ok(coloured.includes('\u001b[31m'));
-});
-
-test('each fault is named, also a clock that is off', async (t) => {
-  const [bitcoin, ether] = decisions();
-  const [reading] = bitcoin!.readings;
-  const ahead = { ...reading!, quote: { ...reading!.quote!, offsetNs: 30_000_000_000n } };
-  const small = { ...reading!, quote: { ...reading!.quote!, offsetNs: -999_999_999n } };
-  t.same(faultLines([{ ...bitcoin!, readings: [ahead, small] }, ether!]), [
-    'BTCUSD: desk BTC: its clock is 30000 ms off',
-    'ETHUSD: kraken ETH/USD: no quote',
-    'ETHUSD: no price: too few sources',
-  ]);
 });
 
 test('a table fits its window, and counts the assets that have no place', async (t) => {

@@ -112,26 +112,6 @@ test('errors name file, line, key and remedy', async (t) => {
     t.match(errorsOf(text).join('\n'), error, text);
 });
 
-test('an address that cannot be used is an error of the file, and not repeated', async (t) => {
-  for (const [key, address] of [
-    ['url', 'wss://[::1/?key=hidden-hidden'],
-    ['url', 'ws://127.0.0.1:99999/?key=hidden-hidden'],
-    ['url', 'ws://127.0.0.1/?key=hidden-hidden#part'],
-    ['pairs_url', 'http://127.0.0.1:99999/?key=hidden-hidden'],
-    ['ticker_url', 'http://[::1/{symbol}?key=hidden-hidden'],
-  ] as const) {
-    const text = `sources: { k: { kind: kraken, ${key}: "${address}" } }\nassets: {}`;
-    const errors = errorsOf(text).join('\n');
-    t.match(errors, new RegExp(`^s\\.yaml:1:\\d+ sources\\.k\\.${key}: expected an address`), address);
-    t.notMatch(errors, 'hidden');
-  }
-  const http = (url: string, header: string) =>
-    `sources: { h: { kind: http, url: "${url}", every: 1s, price: $.a, headers: { "${header}": x } } }\nassets: {}`;
-  t.same(errorsOf(http('http://[::1]:1/{symbol}?a={symbol}', 'X-Key')), []);
-  t.match(errorsOf(http('http://[::1]:1/', 'X Key')), [/sources\.h\.headers: expected names/]);
-  t.match(errorsOf(http('http://[::1/', 'X-Key')), [/sources\.h\.url: expected an address/]);
-});
-
 test('pairs in lower case, paths with a colon, small and negative bounds, and a byte order mark', async (t) => {
   const text = `\ufeffsources:
   kraken: { kind: kraken }

@@ -84,26 +84,6 @@ test('a frame of any characters is a part of one line, and is read as it came', 
   t.equal(lineOf(after(1), { read: 7, frame: '{"a":1}' }), `{"at":"${after(1)}","read":7,"frame":{"a":1}}`);
 });
 
-test('lines of calls follow each other, whatever their size and characters', async (t) => {
-  const calls: RecordedCall[] = [
-    { read: 123_456, frame: `{"name":"${'€'.repeat(500)}"}` },
-    { tick: true },
-    { read: 1, frame: `["${'x'.repeat(70_000)}"]` },
-    { wrote: '{"asset":"\u2028"}' },
-    { read: 2, frame: '{"name":"\ud83d\ude00é"}' },
-  ];
-  const lines = new RecordedLines(64);
-  for (const call of calls) lines.add(after(1), call);
-  const text = Buffer.from(lines.all).toString();
-  t.same(text.split('\n'), [...calls.map((call) => lineOf(after(1), call)), '']);
-  t.same(
-    text.split('\n').slice(0, -1).map(parseCall),
-    calls.map((call) => ({ at: String(after(1)), ...call })),
-  );
-  lines.clear();
-  t.equal(lines.all.length, 0);
-});
-
 test('a changed frame or a missing decision is counted', async (t) => {
   const lines = recorded();
   const changed = lines.map((line) => line.replace('10200', '10201'));

@@ -67,37 +67,3 @@ test('control frames are never quotes of nothing, and never malformed', { skip }
     }
   }
 });
-
-test('long recordings of other channels and other times give whole quotes or none', { skip }, async (t) => {
-  for (const [name, file, pairs, number] of [
-    ['kraken', 'kraken-v2-book-btcusd', ['BTC/USD'], 0],
-    ['binance', 'binance-combined-bookticker-depth-trade', undefined, 84],
-    ['okx', 'okx-tickers-trades', ['BTC/USDT'], 25],
-    ['okx', 'okcoin-tickers-books-stablecoins', ['USDT/USD', 'USDC/USDT', 'BTC/USD', 'ETH/USD'], 8],
-    ['bybit', 'bybit-spot-tickers-trades', ['BTC/USDT'], 0],
-    ['bitstamp', 'bitstamp-diffbook-trades', ['ETH/USD', 'USDT/USD'], 0],
-    ['coinbase', 'coinbase-advanced-trades', ['BTC/USD'], 0],
-  ] as const) {
-    const frames = lines(`${file}.jsonl`).filter(({ dir }) => dir === 'in');
-    const session = MARKETS[name].open(pairs ?? pairsIn(frames));
-    let found = 0;
-    for (const { text, at } of frames)
-      for (const event of session.read(text)) {
-        t.not(event.kind, 'malformed', text);
-        if (event.kind !== 'quote') continue;
-        found++;
-        const { bid, ask, atNs } = event.quote;
-        t.ok(Number(bid) > 0 && Number(ask) > Number(bid), text);
-        if (atNs !== undefined) t.ok(Number(atNs) / 1e9 < at! + 1, `${file} ${atNs}`);
-      }
-    t.equal(found, number, file);
-  }
-});
-
-/** Returns the pairs whose names occur in the frames. */
-function pairsIn(frames: readonly RecordedFrame[]): string[] {
-  const names = frames.flatMap(({ text }) => [
-    ...text.matchAll(/"(?:s|instId)":"([A-Z0-9]+?)-?(USDT|USDC|BUSD|BTC|USD|ETH|BNB)"/g),
-  ]);
-  return [...new Set(names.map(([, base, quote]) => `${base}/${quote}`))];
-}

@@ -145,20 +145,6 @@ test('the watchdogs: again after max_age, then another instance', async (t) => {
   t.same(warnings, ['gate: BTC/USDT: no frame for 10 s; subscribing again']);
 });
 
-test('an error of one symbol is said, waited for, and disturbs no other one', async (t) => {
-  const { time, next, price, warnings, ccxt } = await start(t, WATCH, 'gate BTC/USDT, gate ETH/USDT');
-  (await next('watchOrderBook', 'BTC/USDT')).reject(new Error('gate {"label":"TOO_MANY_REQUESTS"}'));
-  (await next('watchOrderBook', 'ETH/USDT')).resolve(book(10, 11));
-  await until(() => warnings.length > 0 && price('ETHUSDT') !== undefined, 'both');
-  t.match(warnings, [/^gate: BTC\/USDT has no price: .*TOO_MANY_REQUESTS/]);
-  const calls = ccxt.calls.length;
-  t.equal(ccxt.calls.filter(({ symbol }) => symbol === 'BTC/USDT').length, 1, 'not at once');
-  time.advance(250);
-  (await next('watchOrderBook', 'BTC/USDT')).resolve(book(10, 11));
-  await until(() => price('BTCUSDT') !== undefined, 'the price');
-  t.ok(ccxt.calls.length > calls);
-});
-
 test('an exchange without sockets is asked: its book, or its ticker', async (t) => {
   const polled = await start(t, { fetchOrderBook: true, fetchTicker: true }, 'gate BTC/USDT, gate ETH/USDT');
   (await polled.next('fetchOrderBook', 'BTC/USDT')).resolve(book(10, 11));
@@ -174,37 +160,4 @@ test('an exchange without sockets is asked: its book, or its ticker', async (t) 
   const ticker = await start(t, { fetchTicker: true });
   (await ticker.next('fetchTicker', 'BTC/USDT')).resolve({ bid: undefined, ask: undefined, last: 7 });
   await until(() => ticker.price('BTCUSDT') === 7n * 10n ** 18n, 'the last trade');
-});
-
-test('a list of markets that cannot be read is read again, and all symbols are tried', async (t) => {
-  const folder = t.testdir();
-  const ccxt = await installStandIn(folder);
-  ccxt.has = WATCH;
-  ccxt.isUnreachable = true;
-  const time = new ManualTime();
-  const warnings: string[] = [];
-  const run = runOf(
-    `
-sources: { gate: { kind: ccxt, exchange: gate } }
-assets: { A: { from: [gate BTC/USTD], min_sources: 1 } }
-`,
-    folder,
-    time,
-    (text) => warnings.push(text),
-  );
-  t.teardown(() => run.close());
-  t.same(await run.open(), []);
-  t.match(warnings, [/^gate: the list of pairs cannot be read: .*fetch failed/]);
-  ccxt.isUnreachable = false;
-  time.advance(60_000);
-  await until(() => warnings.some((text) => text.includes('no such pair')), 'the warning');
-  t.match(warnings.at(-1), 'gate: BTC/USTD: no such pair trades here; near it are BTC/USDT');
-});
-
-test('closing closes all instances', async (t) => {
-  const { run, ccxt, next } = await start(t, WATCH);
-  await next('watchOrderBook', 'BTC/USDT');
-  run.close();
-  await until(() => ccxt.closed.length > 0, 'the end');
-  t.same(ccxt.closed, [2], 'the first one has no socket');
 });

@@ -44,16 +44,6 @@ test('a command that hangs is started again', async (t) => {
   t.equal(counts.opened, 2);
 });
 
-test('a silent command is started again though a process of its own keeps its output open', async (t) => {
-  const { time, run, warnings } = start(t, withSleeper());
-  await run.open();
-  const counts = run.meter.sources.get('desk')!;
-  await until(() => counts.frames === 1, 'the line');
-  time.advance(40_000);
-  await until(() => counts.ended === 1, 'its end');
-  t.match(warnings.at(-1), /^desk: it ended \(SIGKILL\)/);
-});
-
 test('a closed run ends the whole group of a command, also if the command ignores the request', async (t) => {
   for (const [text, passedMs] of [
     ['', 0],

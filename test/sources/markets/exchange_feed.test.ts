@@ -1,8 +1,6 @@
 import { test } from 'tap';
 import { FakeLine } from './fake_line.js';
 
-const HOUR_MS = 3_600_000;
-
 test('a connection is renewed before the exchange ends it, without a moment without one', async (t) => {
   const line = new FakeLine(['BTC/USDT', 'ETH/USDT']);
   t.teardown(() => line.feed.close());
@@ -47,20 +45,6 @@ test('an exchange that ends each connection after 24 hours, or announces it', as
   t.match(line.warnings, [/the server shuts down; connecting again/, /\(1000\); connecting again/]);
 });
 
-test('a renewal whose successor never gets a quote keeps the old connection for 10 s only', async (t) => {
-  const line = new FakeLine(['BTC/USDT'], HOUR_MS * 48);
-  t.teardown(() => line.feed.close());
-  const { connections } = line;
-  line.newest.events.onOpen();
-  line.time.advance(23 * HOUR_MS);
-  t.equal(connections.length, 2);
-  line.time.advance(10_000);
-  t.same(
-    connections.map(({ isClosed }) => isClosed),
-    [true, false],
-  );
-});
-
 test('a quiet pair is asked for over REST, and the same best prices prove it', async (t) => {
   const line = new FakeLine(['BTC/USDT']);
   t.teardown(() => line.feed.close());
@@ -88,18 +72,6 @@ test('other best prices over REST prove a dead subscription: again, then a new c
   t.match(sent.slice(-2), [/UNSUBSCRIBE/, /"SUBSCRIBE/]);
   line.time.advance(16_000);
   t.equal(line.connections.length, 2);
-});
-
-test('an answer that comes after a frame, or for a former connection, changes nothing', async (t) => {
-  const line = new FakeLine(['BTC/USDT']);
-  t.teardown(() => line.feed.close());
-  line.newest.events.onOpen();
-  line.show('BTC/USDT', '1', '2');
-  const { sent } = line.newest;
-  line.time.advance(5_500);
-  line.show('BTC/USDT', '1.2', '2');
-  line.asked.at(-1)!.answer({ symbol: 'BTC/USDT', bid: '1', ask: '2' });
-  t.notMatch(sent.join(), 'UNSUBSCRIBE');
 });
 
 test('a pair without a first frame is asked for after two seconds', async (t) => {

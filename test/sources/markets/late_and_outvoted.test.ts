@@ -9,45 +9,6 @@ import { MarketScene } from './market_scene.js';
 
 // Markets that are late, stand still or outvote the others, on real sockets. No published price may follow them.
 
-test('a source with five markets has one vote', async (t) => {
-  const pairs = ['USD', 'EUR', 'GBP', 'USDT', 'USDC'].map((quote) => `BTC/${quote}`);
-  const scene = await MarketScene.start(t, { kraken: ['BTC/USD'], coinbase: ['BTC/USD'], bitstamp: pairs });
-  for (const kind of ['kraken', 'coinbase'] as const) await scene.show(kind, 'BTC/USD', scene.price);
-  for (let i = 1; i <= 65; i++) {
-    for (const pair of pairs) await scene.show('bitstamp', pair, scene.price * 1.009);
-    await scene.show('kraken', 'BTC/USD', scene.price);
-    await scene.show('coinbase', 'BTC/USD', scene.price);
-    scene.pass();
-  }
-  scene.summary(t);
-  t.ok(scene.published >= 65);
-  t.equal(scene.wrong, 0);
-  t.equal(scene.lines.at(-1)!.used, '3 of 3 sources, 3 order books');
-});
-
-test('two of three exchanges that are 20 s late do not count', async (t) => {
-  const scene = await MarketScene.start(
-    t,
-    { kraken: ['BTC/USD'], coinbase: ['BTC/USD'], bitstamp: ['BTC/USD'] },
-    'min_sources: 1, max_age: 2s',
-  );
-  const history: number[] = [];
-  for (let i = 0; i < 120; i++) {
-    scene.price *= 1.0002;
-    history.push(scene.price);
-    await scene.show('kraken', 'BTC/USD', scene.price);
-    // From the 41st step on, both show the price of 20 s ago.
-    const shown = i < 40 ? i : i - 40;
-    for (const kind of ['coinbase', 'bitstamp'] as const)
-      await scene.show(kind, 'BTC/USD', history[shown]!, (i - shown) * 500);
-    scene.pass();
-  }
-  scene.summary(t);
-  t.ok(scene.published >= 120);
-  t.equal(scene.wrong, 0);
-  t.same(scene.verdicts(), ['used', 'late', 'late']);
-});
-
 test('a step of the host’s clock makes nothing young again', async (t) => {
   const scene = await MarketScene.start(
     t,
@@ -115,29 +76,6 @@ test('an engine that stands still while REST repeats its last top is unproven', 
     t.equal(scene.verdicts()[1], 'used', `${kind} counts again with its first frame`);
     scene.summary(t);
   }
-});
-
-test('a market that stands still moves the price only until it is unproven', async (t) => {
-  const scene = await MarketScene.start(
-    t,
-    { kraken: ['BTC/USD'], coinbase: ['BTC/USD'] },
-    'min_sources: 1, max_age: 2s',
-  );
-  for (const kind of ['kraken', 'coinbase'] as const) await scene.show(kind, 'BTC/USD', 100);
-  const still = scene.exchange('coinbase');
-  still.isQuiet = true;
-  for (let step = 0; step < 160; step++) {
-    const before = scene.wrong;
-    scene.price *= 1.0001;
-    const { length } = still.askedTops;
-    await scene.show('kraken', 'BTC/USD', scene.price);
-    scene.pass(250);
-    if (still.askedTops.length > length) await new Promise((resolve) => setTimeout(resolve, 8));
-    // Six times max_age are 48 steps.
-    if (step > 50) t.equal(scene.wrong, before, `step ${step}`);
-  }
-  scene.summary(t);
-  t.ok(scene.furthest < 0.3, 'half of the move in that time');
 });
 
 test('a time that the operator named is the quote’s time', async (t) => {

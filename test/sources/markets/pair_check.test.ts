@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
 import { LocalExchange } from '../../../scripts/load/local_exchange.js';
 import { MARKETS } from '../../../src/sources/adapters/built_in.js';
@@ -42,36 +39,4 @@ test('without the list all pairs are tried, and why is said', async (t) => {
   t.same(report.usable, ['BTC/USDT']);
   t.match(report.unread, /ECONNREFUSED/);
   t.notMatch(report.unread, /secret|abc/);
-});
-
-test('an error with status 200, and a maintenance of all pairs, are no empty list', async (t) => {
-  let answer = '';
-  const server = createServer((_, response) => response.end(answer)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  for (const [kind, text] of [
-    ['kraken', '{"error":["EService:Unavailable"]}'],
-    ['kraken', '{"error":[],"result":{"A":{"wsname":"BTC/USD","status":"maintenance"}}}'],
-    ['bybit', '{"retCode":10006,"retMsg":"Too many visits!","result":{}}'],
-    ['okx', '{"code":"50001","msg":"Service temporarily unavailable"}'],
-    ['okx', '{"code":"50001","msg":"Service temporarily unavailable","data":[]}'],
-    ['binance', '{"code":-1003,"msg":"Too many requests"}'],
-    ['coinbase', '{"message":"Internal error"}'],
-    ['bitstamp', '{"status":"error","reason":"x"}'],
-    ['bitstamp', '"busy"'],
-  ] as const) {
-    answer = text;
-    const report = await checkPairs(listOfMarket(MARKETS[kind], url), ['BTC/USD'], signal);
-    t.same([report.usable, report.faults], [['BTC/USD'], []], text);
-    t.match(
-      report.unread,
-      /^the list of pairs cannot be read: (the answer has no list: |no pair trades there)/,
-    );
-  }
-  t.match(
-    (await checkPairs(listOfMarket(MARKETS.bitstamp, url), ['BTC/USD'], signal)).unread,
-    /"?busy/,
-    'the words of the exchange',
-  );
 });

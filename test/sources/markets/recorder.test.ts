@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { TimeNs } from '../../../src/model/time.js';
@@ -90,14 +90,6 @@ test('each file of a recording that rotates is replayed alone, byte for byte', a
   }
 });
 
-test('a start keeps the former recording', async (t) => {
-  const dir = t.testdir();
-  const file = join(dir, 'r.jsonl');
-  writeFileSync(file, 'former\n');
-  new Recorder(file).close();
-  t.equal(readFileSync(`${file}.1`, 'utf8'), 'former\n');
-});
-
 test('a disk that is full ends the recording and nothing else', async (t) => {
   if (!existsSync('/dev/full')) {
     t.pass('skipped: there is no /dev/full');
@@ -111,25 +103,4 @@ test('a disk that is full ends the recording and nothing else', async (t) => {
   t.ok(decisions.length > 100, `${decisions.length} decisions`);
   t.same(failures, ['ENOSPC'], 'said once');
   t.ok(recorder.isFailed);
-});
-
-test('a state that is not one is refused', async (t) => {
-  const replay = new Replay(PLAN, () => {});
-  const state = { shift: '0', connections: [], markets: [], assets: [] };
-  const quote = { bid: '1', ask: '1', time: '1', received: '1', moved: '1' };
-  const market = { market: 'a b', delays: [['1', 1, '1']], quote };
-  t.ok(replay.take(JSON.stringify({ at: '1', state })));
-  t.ok(replay.take(JSON.stringify({ at: '1', state: { ...state, markets: [market] } })));
-  for (const bad of [
-    { ...state, shift: 0 },
-    { ...state, markets: [{ ...market, quote: { ...quote, bid: 'x' } }] },
-    { ...state, markets: [{ ...market, quote: { ...quote, moved: undefined } }] },
-    { ...state, markets: [{ ...market, delays: [['1', '1', '1']] }] },
-    { ...state, markets: [{}] },
-    { ...state, assets: [{ asset: 'BTCUSD', unsaid: 0, price: '0x1' }] },
-    { ...state, connections: [{ begin: 1, source: 'nobody', symbols: ['A'] }] },
-    { ...state, connections: [{ begin: 1, source: 'desk', symbols: [] }] },
-    {},
-  ])
-    t.equal(replay.take(JSON.stringify({ at: '1', state: bad })), undefined);
 });

@@ -6,7 +6,7 @@ import { listenForMetrics } from '../../../src/cli/metrics_listener.js';
 import { SOURCE_METRICS, sourceMetricsText } from '../../../src/sources/markets/source_metrics.js';
 import { readPage } from '../../pages.js';
 import { until } from './manual_time.js';
-import { TradingFloor } from './trading_floor.js';
+import { MarketScene } from './market_scene.js';
 
 /** Reads samples of the Prometheus text format: each series with its value. */
 function samplesOf(text: string): Map<string, number> {
@@ -16,12 +16,12 @@ function samplesOf(text: string): Map<string, number> {
   );
 }
 
-function scrape(floor: TradingFloor): Map<string, number> {
+function scrape(scene: MarketScene): Map<string, number> {
   return samplesOf(
     sourceMetricsText({
-      meter: floor.run.meter,
-      decisions: floor.run.decisions(),
-      nowMs: Number(floor.time.nowNs() / 1_000_000n),
+      meter: scene.run.meter,
+      decisions: scene.run.decisions(),
+      nowMs: Number(scene.time.nowNs() / 1_000_000n),
       cpuSeconds: 1.5,
       residentBytes: 80e6,
       recording: undefined,
@@ -30,37 +30,39 @@ function scrape(floor: TradingFloor): Map<string, number> {
 }
 
 test('metrics tell of each source and each market', async (t) => {
-  const floor = await TradingFloor.start(t, ['kraken', 'coinbase', 'bitstamp', 'binance']);
-  for (let i = 1; i <= 4; i++) await floor.step(100_000 + i);
-  floor.exchange('kraken').say('{garbage');
-  await until(() => floor.run.meter.sources.get('kraken')!.events.get('malformed') === 1, 'the garbage');
-  let values = scrape(floor);
-  const market = 'asset="BTCUSD",source="binance",symbol="BTC/USDT"';
-  t.equal(values.get('tickseal_sources_connections{source="kraken"}'), 1);
-  t.equal(values.get('tickseal_sources_connections_opened_total{source="kraken"}'), 1);
-  t.equal(values.get('tickseal_sources_events_total{source="kraken",event="malformed"}'), 1);
-  t.ok(values.get('tickseal_sources_events_total{source="kraken",event="quote"}')! >= 10);
-  t.ok(values.get('tickseal_sources_frames_total{source="kraken"}')! > 10);
-  t.ok(values.get('tickseal_sources_frame_characters_total{source="kraken"}')! > 1_000);
-  t.equal(values.get('tickseal_sources_live_markets{source="kraken"}'), 2);
-  t.equal(values.get(`tickseal_sources_market_used{${market}}`), 1);
-  t.equal(values.get(`tickseal_sources_quote_age_seconds{${market}}`), 0.5);
-  t.ok(values.get(`tickseal_sources_verdicts_total{${market},verdict="used"}`)! >= 4);
-  t.ok(values.get('tickseal_sources_decisions_total{asset="BTCUSD",trigger="clock"}')! >= 4);
-  t.equal(values.get('tickseal_sources_withheld{asset="BTCUSD",reason="too few sources"}'), 0);
-  t.equal(values.get('process_resident_memory_bytes'), 80e6);
-  for (const kind of ['kraken', 'bitstamp', 'binance'] as const) {
-    floor.dishonest.add(kind);
-    floor.exchange(kind).stop();
+  const scene = await MarketScene.start(t, { kraken: ['BTC/USD'], binance: ['BTC/USDT'] });
+  for (let i = 0; i < 4; i++) {
+    await scene.show('kraken', 'BTC/USD', 100);
+    await scene.show('binance', 'BTC/USDT', 100);
+    scene.pass();
   }
-  for (let i = 1; i <= 14; i++) await floor.step(100_010 + i);
-  values = scrape(floor);
-  t.equal(values.get('tickseal_sources_live_markets{source="kraken"}'), 0);
-  t.ok(values.get('tickseal_sources_silence_seconds{source="kraken"}')! >= 7);
-  t.ok(values.get('tickseal_sources_connections_opened_total{source="kraken"}')! > 1);
-  t.equal(values.get(`tickseal_sources_market_used{${market}}`), 0);
-  t.equal(values.get('tickseal_sources_withheld{asset="BTCUSD",reason="too few sources"}'), 1);
-  t.ok(values.get('tickseal_sources_withheld_total{asset="BTCUSD",reason="too few sources"}')! > 1);
+  scene.exchange('kraken').say('{garbage');
+  await until(() => scene.run.meter.sources.get('kraken')!.events.get('malformed') === 1, 'the garbage');
+  const before = scrape(scene);
+  for (const kind of ['kraken', 'binance'] as const) scene.exchange(kind).stop();
+  for (let i = 0; i < 30; i++) scene.pass();
+  const after = scrape(scene);
+  const market = 'asset="A",source="binance",symbol="BTC/USDT"';
+  for (const [series, first, last] of [
+    ['events_total{source="kraken",event="malformed"}', 1, 1],
+    ['events_total{source="kraken",event="quote"}', 4, 4],
+    ['live_markets{source="kraken"}', 1, 0],
+    [`market_used{${market}}`, 1, 0],
+    [`quote_age_seconds{${market}}`, 0.5, 15.5],
+    ['withheld{asset="A",reason="too few sources"}', 0, 1],
+  ] as const)
+    t.same(
+      [before, after].map((values) => values.get(`tickseal_sources_${series}`)),
+      [first, last],
+      series,
+    );
+  t.equal(before.get('tickseal_sources_connections{source="kraken"}'), 1);
+  t.ok(after.get('tickseal_sources_connections_opened_total{source="kraken"}')! > 1);
+  t.ok(before.get('tickseal_sources_frame_characters_total{source="kraken"}')! > 200);
+  t.ok(before.get(`tickseal_sources_verdicts_total{${market},verdict="used"}`)! >= 4);
+  t.ok(before.get('tickseal_sources_decisions_total{asset="A",trigger="clock"}')! >= 4);
+  t.ok(after.get('tickseal_sources_silence_seconds{source="kraken"}')! >= 15);
+  t.equal(after.get('process_resident_memory_bytes'), 80e6);
 });
 
 test('the page has a row for each metric', async (t) => {

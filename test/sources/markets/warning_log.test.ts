@@ -26,12 +26,3 @@ test('text of an exchange is one short line without control characters', async (
   log.add('x'.repeat(1_000_000));
   t.same(shown, ['refused:  [2J 31m sources: kraken: fine x', 'x'.repeat(400)]);
 });
-
-test('a source that gives a new reason each time does not fill the log', async (t) => {
-  const { shown, clock, log } = start();
-  for (let i = 0; i < 100_000; i++) log.add(`reason ${i}`);
-  t.equal(shown.length, 60);
-  clock.nowMs = 60_000;
-  log.add('later');
-  t.same(shown.slice(60), ['99940 other warnings were not shown', 'later']);
-});
