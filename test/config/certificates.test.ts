@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { readCertificates } from '../../src/config/certificates.js';
 import { type LoadResult, loadConfig } from '../../src/config/load.js';
 import { namedFileWarnings } from '../../src/config/named_files.js';
-import { makeCertificate, TestAuthority } from '../certificate.js';
+import { TestAuthority } from '../certificate.js';
 
 const DAY_MS = 86_400_000;
 const DATE = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ';
@@ -77,19 +77,4 @@ test('a certificate is checked with its date, its chain and its key', async (t) 
       /certificate 3 \(intermediate\) did not issue certificate 2, root did/,
     ]);
   });
-});
-
-test('an RSA key with too few bits', async (t) => {
-  const dir = t.testdir();
-  const missing = makeCertificate(dir, 'short', 'rsa:1024');
-  if (missing !== undefined) {
-    t.pass(`skipped: ${missing}`);
-    return;
-  }
-  const read = (file: string) => readFileSync(join(dir, file), 'utf8');
-  const result = loadConfig(configWith(t, read('short.pem'), read('short.key')).file);
-  // Node 24 and later refuse to start TLS with this certificate.
-  t.match(result.ok ? result.warnings : result.errors, [
-    /listen\.tls\.cert_file: (?:.*short has an RSA key of 1024 bits; clients refuse fewer than 2048|TLS cannot start)/,
-  ]);
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -8,7 +7,6 @@ import { clusterProblems } from '../../src/config/cluster_references.js';
 import type { Config } from '../../src/config/config.js';
 import { loadConfig, parseConfig } from '../../src/config/load.js';
 import type { ReadableFile } from '../../src/config/readable_file.js';
-import { ROOT } from '../pages.js';
 import { EVM_PUBLISHER_KEY, sampleFile } from './sample.js';
 
 const CLUSTER = { role: 'aggregator', node: 1, servers: ['nats://127.0.0.1:4222'] };
@@ -111,17 +109,6 @@ test('an edge has no key for aggregates', async (t) => {
   t.same(configOf({ ...sampleFile(), keys: { stream: file }, cluster: edge }).keys, { stream: file });
 });
 
-test('servers of other machines want credentials and TLS', async (t) => {
-  const warnings = (cluster: object) => {
-    const result = parseConfig(stringify({ ...sampleFile(), cluster: { ...CLUSTER, ...cluster } }), 'c');
-    return result.ok && result.warnings.filter((warning) => warning.includes('cluster'));
-  };
-  t.same(warnings({ servers: ['nats://127.0.0.1', 'nats://localhost:1', 'nats://[::1]:4222'] }), []);
-  t.match(warnings({ servers: ['nats://10.0.0.1'] }), [/without credentials/, /without tls/]);
-  t.match(warnings({ servers: ['tls://10.0.0.1'] }), [/without credentials/]);
-  t.same(warnings({ servers: ['nats://10.0.0.1'], tls: {}, credentials: { env: 'A' } }), []);
-});
-
 test('the files of a cluster are read at the start', async (t) => {
   const dir = t.testdir();
   mkdirSync(join(dir, 'k'));
@@ -185,16 +172,6 @@ test('the hash covers what decides prices, and nothing else', async (t) => {
     { ...base, calendars: { tokyo: { ...base.calendars.tokyo, closures: [] } } },
   ];
   t.equal(new Set([base, ...other].map(hash)).size, other.length + 1);
-});
-
-test('check-config knows a cluster', async (t) => {
-  const dir = t.testdir({ data: {} });
-  writeFileSync(join(dir, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
-  const file = join(dir, 'config.yaml');
-  writeFileSync(file, stringify({ keys: { evm: { file: 'evm.hex' } }, cluster: CLUSTER }));
-  const program = join(ROOT, 'dist/src/cli/main.js');
-  const checked = spawnSync(process.execPath, [program, 'check-config', file], { encoding: 'utf8' });
-  t.match(checked, { status: 0, stdout: `${file}: ok\n` });
 });
 
 test('a cluster takes as many assets as fit one message of all prices', async (t) => {

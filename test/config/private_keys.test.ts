@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
@@ -99,14 +98,4 @@ test('an error names every bad key and shows no part of it', async (t) => {
   ] as const) {
     t.match(load({ evm: source }, folder, { EMPTY: '' }), { ok: false, errors: [{ message: expected }] });
   }
-});
-
-test('a pipe in place of a key file is refused without waiting for it', async (t) => {
-  const file = join(t.testdir(), 'pipe.hex');
-  if (spawnSync('mkfifo', ['-m', '600', file]).status !== 0) {
-    t.pass('skipped: no mkfifo');
-    return;
-  }
-  const loaded = load({ evm: { file }, stark: { env: 'NONE' } });
-  t.match(JSON.stringify(loaded), /pipe\.hex is not a file/);
 });

@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'tap';
-import { UNIT_STOP_SECONDS } from '../../src/config/limit_warnings.js';
 import { parseConfig } from '../../src/config/load.js';
-import { ROOT } from '../pages.js';
-import { EVM_PUBLISHER_KEY, sampleWith } from './sample.js';
+import { sampleWith } from './sample.js';
 
 function warningsOf(path: readonly (string | number)[], value: unknown): readonly string[] {
   const result = parseConfig(sampleWith(path, value), 'c');
@@ -143,25 +139,6 @@ for (const [path, bad, good, reason] of LIMITS)
     t.match(warningsOf(path, bad), [reason]);
     t.same(warningsOf(path, good), []);
   });
-
-test('keys of a token that have no effect', async (t) => {
-  const token = { name: 'a', sha256: 'ab'.repeat(32) };
-  const keys = [`0x000${'1'.repeat(37)}`, EVM_PUBLISHER_KEY.toLowerCase()];
-  t.match(warningsOf(['tokens', 0], { ...token, scopes: ['publish'], publisher_keys: keys }), [
-    /^c:\d+:\d+ tokens\[0\]\.publisher_keys\[0\]: no entry of publishers has this key; its updates are refused$/,
-  ]);
-  t.match(warningsOf(['tokens', 0], { ...token, scopes: ['rest'], publisher_keys: keys.slice(1) }), [
-    /^c:\d+:\d+ tokens\[0\]\.publisher_keys: no effect: this token lacks the scope publish$/,
-  ]);
-});
-
-test('the stop time is that of the units', async (t) => {
-  for (const unit of ['tickseal.service', 'tickseal@.service'])
-    t.match(
-      readFileSync(join(ROOT, 'scripts/deploy', unit), 'utf8'),
-      `\nTimeoutStopSec=${UNIT_STOP_SECONDS}\n`,
-    );
-});
 
 test('origins that pages of strangers may have', async (t) => {
   for (const [origin, strangers] of [
