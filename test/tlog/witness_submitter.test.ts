@@ -159,18 +159,6 @@ test('a bare 409 to the size that was cosigned last means another tree', async (
   );
 });
 
-test('a next checkpoint does not shorten a pause, and an aborted one is no fault', async (t) => {
-  const { submitter, faults, requests, signal, passed } = submitterOf(
-    (number, body) => (number === 3 ? { status: 500 } : cosigned(number, body)),
-    10,
-  );
-  await submitter.submit(log.note(20), signal);
-  const asked = requests.filter((one) => one.startsWith('3')).length;
-  t.ok(asked < 10 && passed() > 100 * asked, `${asked} requests in ${passed()} ms`);
-  t.ok(faults.every(([name]) => name === 'W3'));
-  t.same((await submitter.submit(log.note(21), AbortSignal.abort())).isQuorum, false);
-});
-
 function never(): AbortSignal {
   return new AbortController().signal;
 }
