@@ -7,7 +7,7 @@ import { ReceivedPrices } from '../../../src/publiclog/witness/received_prices.j
 import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../../src/tlog/log_policy.js';
 import { RECORD_BYTES } from '../../../src/tlog/price_record.js';
-import { policyText, SECOND_NS } from '../../tlog/witnessed_log.js';
+import { policyText } from '../../tlog/witnessed_log.js';
 import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
 
 // Tests of an audit of services whose streams say one thing while their logs say nothing.
@@ -157,23 +157,6 @@ test('files of a signed checkpoint that are withheld are said', async (t) => {
   ]);
 });
 
-test('a price of an earlier batch is compared with the log too', async (t) => {
-  const log = new AuditedLog().grow(400);
-  const { audit, look } = auditOf(log.read);
-  await look();
-  audit.receive(log.prices[3]!);
-  audit.receive(signedPrice(startOf(0) - SECOND_NS, 1n));
-  t.equal(await look(), undefined);
-  t.equal(audit.found, 1);
-  audit.receive(signedPrice(startOf(4) + 5n, 1n));
-  const evidence = await look();
-  const expected = { policy: POLICY, signers: [SERVICE_ADDRESS], verifyEd25519: verifyByNode };
-  t.match(await verifyEvidence(evidence!, expected), {
-    verdict: 'verified',
-    statement: /batch 4 of .* has another/,
-  });
-});
-
 test('the prices that wait for the log are bounded, and none of them is forgotten', async (t) => {
   const received = new ReceivedPrices();
   const priceOf = (n: number) => {
@@ -209,24 +192,4 @@ test('an honest log that limits requests is read in several looks, without a fin
   }
   t.ok(clock.s > 2 * (PROMISED_S + SLACK_S), 'the prices have waited for longer than their deadline');
   t.same(findings, []);
-});
-
-test('a log that serves its files slowly does not hold a look for ever', async (t) => {
-  const log = new AuditedLog().grow(5);
-  let fileS = 0;
-  const { audit, clock, look } = auditOf((path, max) => {
-    clock.s += fileS;
-    return log.read(path, max);
-  });
-  t.equal(await look(), undefined);
-  fileS = 2;
-  const startS = clock.s;
-  let evidence: Awaited<ReturnType<typeof look>>;
-  for (let n = 0; n < 5 && evidence === undefined; n += 1) {
-    log.grow(100);
-    for (const price of log.prices.slice(-LOOK_S)) audit.receive(price);
-    evidence = await look();
-  }
-  t.match(evidence, { kind: 'overdue' });
-  t.ok(clock.s - startS < 10 * (PROMISED_S + SLACK_S), `${clock.s - startS} s`);
 });

@@ -1,8 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { freePorts } from '../../../src/cli/demo/free_ports.js';
@@ -12,10 +10,9 @@ import { parsePolicy } from '../../../src/tlog/log_policy.js';
 import { openCheckpoint } from '../../../src/tlog/open_checkpoint.js';
 import { formatVerifierKey } from '../../../src/tlog/verifier_key.js';
 import { WitnessSubmitter } from '../../../src/tlog/witness_submitter.js';
-import { ROOT } from '../../pages.js';
 import { PYTHON } from '../../tlog/judges.js';
 import { SigningLog } from '../../tlog/signing_log.js';
-import { LOG, LOG_ORIGIN, WITNESSES } from '../../tlog/witnessed_log.js';
+import { LOG, LOG_ORIGIN } from '../../tlog/witnessed_log.js';
 import { emptyFolder } from './small_witness.js';
 
 // Tests of the submitter with aics-witness, and of the witness with the client of aics-witness, including kill -9.
@@ -43,42 +40,6 @@ test('our submitter and aics-witness: every checkpoint is cosigned, through kill
       stdio: 'ignore',
     });
   await submitAll(t, serve, port, vkey);
-});
-
-test('our submitter and our witness: every checkpoint is cosigned, through kill -9', async (t) => {
-  const { serve, port, vkey } = await ourWitness(t);
-  await submitAll(t, serve, port, vkey);
-});
-
-test('the client of aics-witness and our witness', { skip }, async (t) => {
-  const { serve, port, vkey } = await ourWitness(t);
-  const witness = start(t, serve);
-  await untilListening(port);
-  const client = spawn(
-    PYTHON,
-    [join(ROOT, 'test/publiclog/witness/python/client.py'), `http://127.0.0.1:${port}`, vkey],
-    {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
-  );
-  const lines = createInterface({ input: client.stdout })[Symbol.asyncIterator]();
-  const sizes = [1, 2, 2, 40, 256, 257, 999];
-  for (const [i, size] of sizes.entries()) {
-    const older = sizes[i - 1] ?? 0;
-    const proof = older === 0 || older === size ? [] : log.prove(BigInt(older), BigInt(size));
-    const request = {
-      note: log.note(size),
-      older,
-      proof: proof.map((hash) => Buffer.from(hash).toString('base64')),
-    };
-    client.stdin.write(`${JSON.stringify(request)}\n`);
-    const { value } = await lines.next();
-    t.match(value, '— w1.example ', `size ${size}`);
-  }
-  client.stdin.end();
-  await once(client, 'exit');
-  witness.kill('SIGTERM');
-  t.same(await once(witness, 'exit'), [0, null], 'SIGTERM ends it');
 });
 
 /** Submits checkpoints to a witness that is killed and started again. */
@@ -125,31 +86,6 @@ async function submitAll(t: Test, serve: () => ChildProcess, port: number, vkey:
   t.equal(faults.at(-1), 'forked');
   witness.kill('SIGKILL');
   await once(witness, 'exit');
-}
-
-/** Returns a function that starts our witness. The witness keeps its folder between starts. */
-async function ourWitness(t: Test) {
-  const dir = emptyFolder(t);
-  const [port] = (await freePorts(1)) as [number];
-  const { name, key } = WITNESSES[0]!;
-  writeFileSync(
-    join(dir, 'witness.yaml'),
-    `name: ${name}
-key: { env: WITNESS_KEY }
-folder: state
-listen: { port: ${port} }
-admin: { port: 0 }
-logs: [{ vkeys: ['${LOG_VKEY}'] }]
-limits: { requests_per_second: 100000 }
-`,
-  );
-  const serve = () =>
-    spawn(
-      process.execPath,
-      [join(ROOT, 'dist/src/cli/main.js'), 'witness', '--config', join(dir, 'witness.yaml')],
-      { stdio: 'ignore', env: { ...process.env, WITNESS_KEY: '01'.repeat(32) } },
-    );
-  return { serve, port, vkey: formatVerifierKey(key.witnessKey(name)) };
 }
 
 function start(t: Test, serve: () => ChildProcess): ChildProcess {

@@ -87,17 +87,6 @@ test('every answer of the table', async (t) => {
   t.equal(await answers(request(20, log.note(30), log.prove(20n, 30n))), 200, 'the state is as before');
 });
 
-test('the first checkpoint has no proof, and an empty tree has one root', async (t) => {
-  const witness = await openWitness(emptyFolder(t));
-  const { status } = await witness.addCheckpoint(request(0, log.note(5), log.prove(3n, 5n)));
-  t.equal(status, 422);
-  const text = formatCheckpoint({ origin: LOG_ORIGIN, size: 0n, root: new Uint8Array(32) });
-  const wrong = formatNote({ text, signatures: [LOG.sign(LOG_ORIGIN, text)] });
-  t.equal((await witness.addCheckpoint(request(0, wrong))).status, 422);
-  t.equal((await witness.addCheckpoint(request(0, log.note(0)))).status, 200);
-  t.equal((await witness.addCheckpoint(request(0, log.note(5)))).status, 200);
-});
-
 test('a restart goes on from the disk, and a damaged file stops it', async (t) => {
   const dir = emptyFolder(t);
   await addCheckpoint(await openWitness(dir), log, 0, 20);
@@ -163,16 +152,4 @@ test('of requests at once only one wins, and a log has its quota of a day', asyn
   nowMs += 86_400_000 / 6;
   t.equal((await addCheckpoint(witness, log, 22, 23)).status, 200);
   t.equal((await addCheckpoint(witness, log, 23, 24)).status, 429);
-});
-
-test('a log signature that a sender repeats is kept once, so a restart can read the note', async (t) => {
-  const dir = emptyFolder(t);
-  const note = log.note(10);
-  const line = note.slice(note.indexOf('\n\n') + 2);
-  const witness = await openWitness(dir);
-  t.equal((await witness.addCheckpoint(request(0, note + line.repeat(99)))).status, 200);
-  const [kept] = witness.latest();
-  t.equal(parseNote(kept![1]!.note).signatures.length, 2, 'one of the log and one of the witness');
-  const again = await openWitness(dir);
-  t.equal(again.latest()[0]![1]!.checkpoint.size, 10n);
 });
