@@ -3,7 +3,7 @@ import { type CalendarSet, createCalendars } from '../../../src/model/calendar/c
 import { type CalendarDefinition, calendarDefinition } from '../../../src/model/calendar/definition.js';
 import { nearHorizons } from '../../../src/model/calendar/horizon.js';
 import type { Calendar } from '../../../src/model/calendar/status.js';
-import { newYorkS, stateText } from './reference.js';
+import { newYorkS } from './reference.js';
 
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri'];
 const ALL_DAYS = [...WEEKDAYS, 'sat', 'sun'];
@@ -49,68 +49,6 @@ function changesFrom(calendar: Calendar, unixS: number, count: number, offsetHou
 function errorsOf(name: string, definition: unknown): string[] {
   return create({ [name]: definition }).errors.map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
-
-test('without definitions there are the three built-in calendars', async (t) => {
-  const { calendars, errors } = createCalendars({});
-  t.same([...calendars.keys()], ['us_equities', 'forex', 'metals']);
-  for (const [name, calendar] of calendars) t.equal(calendar.name, name);
-  t.same(errors, []);
-});
-
-test('an exchange with a lunch break, early closes and closures', async (t) => {
-  const tokyo = one('tokyo', TOKYO);
-  t.same(changesFrom(tokyo, Date.UTC(2026, 2, 1, 20) / 1000, 7, 9), [
-    '2026-03-02T08:00 2',
-    '2026-03-02T09:00 1',
-    '2026-03-02T11:30 0',
-    '2026-03-02T12:30 1',
-    '2026-03-02T15:30 0',
-    '2026-03-02T16:30 3',
-    '2026-03-02T23:00 0',
-  ]);
-  t.same(
-    changesFrom(tokyo, Date.UTC(2026, 2, 2, 20) / 1000, 5, 9),
-    [
-      '2026-03-03T08:00 2',
-      '2026-03-03T09:00 1',
-      '2026-03-03T11:00 0',
-      '2026-03-03T12:00 3',
-      '2026-03-03T18:30 0',
-    ],
-    'a close before the lunch break cancels the afternoon, and after hours come 4.5 hours earlier',
-  );
-  t.same(
-    changesFrom(tokyo, Date.UTC(2026, 2, 3, 20) / 1000, 7, 9).slice(3),
-    ['2026-03-04T12:30 1', '2026-03-04T14:30 0', '2026-03-04T15:30 3', '2026-03-04T22:00 0'],
-    'a close after it shortens the afternoon',
-  );
-  t.equal(stateText(tokyo, Date.UTC(2025, 11, 31, 14) / 1000), '0 then 2 at 2026-01-04T23:00:00.000Z');
-});
-
-test('a session over midnight belongs to the trading day on which it ends', async (t) => {
-  const overnight = one('overnight', {
-    time_zone: 'America/New_York',
-    sessions: [
-      { days: ['sun', 'mon', 'tue', 'wed', 'thu'], from: '20:00', to: '04:00', status: 'regular' },
-      { days: WEEKDAYS, from: '04:00', to: '05:00', status: 'after_hours' },
-    ],
-    closures: ['2026-02-03'],
-    early_closes: { '2026-02-04': '22:30', '2026-02-05': '02:00' },
-  });
-  t.same(changesFrom(overnight, newYorkS('2026-02-02', '12:00'), 11, -5), [
-    '2026-02-03T20:00 1',
-    '2026-02-03T22:30 3',
-    '2026-02-03T23:30 0',
-    '2026-02-04T20:00 1',
-    '2026-02-05T02:00 3',
-    '2026-02-05T03:00 0',
-    '2026-02-05T20:00 1',
-    '2026-02-06T04:00 3',
-    '2026-02-06T05:00 0',
-    '2026-02-08T20:00 1',
-    '2026-02-09T04:00 3',
-  ]);
-});
 
 test('hours that change on a day, and late opens', async (t) => {
   const session = (from: string, to: string, since?: string) => ({
@@ -224,75 +162,6 @@ test('additions to the built-in calendars', async (t) => {
   );
 });
 
-test('a year of closures in a row is one change', async (t) => {
-  const closures = Array.from({ length: 366 }, (_, day) =>
-    new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10),
-  );
-  const { calendars } = create({
-    us_equities: { closures },
-    tokyo: { ...TOKYO, closures, early_closes: {} },
-  });
-  const inJune = Date.UTC(2026, 5, 1) / 1000;
-  t.equal(stateText(calendars.get('us_equities')!, inJune), '0 then 2 at 2027-01-04T09:00:00.000Z');
-  t.equal(stateText(calendars.get('tokyo')!, inJune), '0 then 2 at 2027-01-03T23:00:00.000Z');
-});
-
-test('sessions at times that the clocks skip or show twice', async (t) => {
-  const session = (from: string, to: string): unknown => ({
-    time_zone: 'America/New_York',
-    sessions: [{ days: ALL_DAYS, from, to, status: 'regular' }],
-  });
-  const march7 = Date.UTC(2026, 2, 7, 12) / 1000;
-  const october31 = Date.UTC(2026, 9, 31, 12) / 1000;
-  t.same(
-    changesFrom(one('into', session('02:30', '05:00')), march7, 2, 0),
-    ['2026-03-08T07:00 1', '2026-03-08T09:00 0'],
-    'a skipped beginning is when the clocks jump',
-  );
-  t.same(
-    changesFrom(one('from the jump', session('02:00', '05:00')), march7, 2, 0),
-    ['2026-03-08T07:00 1', '2026-03-08T09:00 0'],
-    'also where the clocks jump at that very time',
-  );
-  t.same(
-    changesFrom(one('to the jump', session('20:00', '02:00')), march7, 2, 0),
-    ['2026-03-08T01:00 1', '2026-03-08T07:00 0'],
-    'and so for the end',
-  );
-  t.same(
-    changesFrom(one('inside', session('02:10', '02:50')), march7, 1, 0),
-    ['2026-03-09T06:10 1'],
-    'a session that is skipped whole does not take place',
-  );
-  t.same(
-    changesFrom(one('twice', session('01:30', '03:00')), october31, 2, 0),
-    ['2026-11-01T05:30 1', '2026-11-01T08:00 0'],
-    'of two beginnings the first counts',
-  );
-  t.same(
-    changesFrom(one('once', session('01:10', '01:40')), october31, 3, 0),
-    ['2026-11-01T05:10 1', '2026-11-01T05:40 0', '2026-11-02T06:10 1'],
-    'and the session takes place once',
-  );
-});
-
-test('midnight, 24:00 and a day of 24 hours', async (t) => {
-  const calendar = one('days', {
-    time_zone: 'UTC',
-    sessions: [
-      { days: ['mon'], from: '00:00', to: '24:00', status: 'regular' },
-      { days: ['tue'], from: '00:00', to: '00:00', status: 'regular' },
-      { days: ['wed'], from: '12:00', to: '12:00', status: 'extended' },
-    ],
-  });
-  t.same(changesFrom(calendar, Date.UTC(2026, 1, 1) / 1000, 4, 0), [
-    '2026-02-02T00:00 1',
-    '2026-02-04T00:00 0',
-    '2026-02-04T12:00 2',
-    '2026-02-05T12:00 0',
-  ]);
-});
-
 test('invalid definitions are reported with their place', async (t) => {
   const regular = (from: string, to: string, days = WEEKDAYS) => ({ days, from, to, status: 'regular' });
   const utc = (...sessions: unknown[]) => ({ time_zone: 'UTC', sessions });
@@ -368,34 +237,4 @@ test('an early close must fall within the regular hours of a day that opens', as
     [outside('2026-08-12', '12:00')],
     'a calendar without regular hours',
   );
-});
-
-test('a calendar with an error is missing, the others are not', async (t) => {
-  const { calendars, errors } = create({ tokyo: TOKYO, forex: { time_zone: 'UTC' }, other: {} });
-  t.same([...calendars.keys()].sort(), ['metals', 'tokyo', 'us_equities']);
-  t.same(
-    errors.map(({ path }) => path),
-    [
-      ['forex', 'time_zone'],
-      ['other', 'time_zone'],
-      ['other', 'sessions'],
-    ],
-  );
-});
-
-test('the form of a definition', async (t) => {
-  const refused = (definition: unknown): string[] => {
-    const { error } = calendarDefinition.safeParse(definition);
-    return (error?.issues ?? []).map(({ path, code }) => `${path.join('.')} ${code}`);
-  };
-  t.same(calendarDefinition.parse({}), { closures: [], early_closes: {}, late_opens: {} });
-  t.same(refused({ closures: ['2026-02-29', '2028-02-29'] }), ['closures.0 invalid_format']);
-  t.same(refused({ closure: [] }), [' unrecognized_keys']);
-  t.same(refused({ early_closes: { '2026-08-12': '9:30' } }), ['early_closes.2026-08-12 invalid_format']);
-  t.same(refused({ sessions: [] }), ['sessions too_small']);
-  const session = { days: ['mon'], from: '09:00', to: '24:01', status: 'closed' };
-  t.same(refused({ sessions: [session] }), [
-    'sessions.0.to invalid_format',
-    'sessions.0.status invalid_value',
-  ]);
 });

@@ -188,11 +188,3 @@ test('in any zone the next change happens when and as predicted', async () => {
     { numRuns: cases(40) },
   );
 });
-
-test('every instant of one status gets the same object', async (t) => {
-  const calendar = createCalendars({}).calendars.get('us_equities')!;
-  const state = calendar.stateAt(Date.UTC(2026, 1, 3, 18) / 1000);
-  t.equal(calendar.stateAt(Date.UTC(2026, 1, 3, 14, 30) / 1000), state, 'back to the beginning');
-  t.equal(calendar.stateAt(state.changeAtS - 1), state);
-  t.not(calendar.stateAt(state.changeAtS), state);
-});
