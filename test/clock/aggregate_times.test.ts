@@ -79,20 +79,6 @@ test('while the mark cannot be written no time past it is given; then all goes o
   t.equal(times.isHeld(clock.nowNs()), false);
 });
 
-test('a mark in use moves before it is reached, and one that is not stays', async (t) => {
-  const clock = new FakeClock();
-  const marks = new MemoryMarks();
-  const times = open(clock, marks);
-  for (let i = 0; i < 500; i++) {
-    times.tick(clock.advance(10n * NS_PER_MS));
-    if (i % 100 === 0 && times.next() === undefined) t.fail('it had to wait');
-  }
-  clock.advance(11n * NS_PER_SECOND);
-  const idle = marks.onDisk.get('aggregates');
-  times.tick(clock.nowNs());
-  t.equal(marks.onDisk.get('aggregates'), idle);
-});
-
 test('over steps of the clock, slow and failing writes, kills and starts no time comes twice or goes back', async () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constant('sign' as const) },

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { type Ticked, Ticker } from '../../src/clock/ticker.js';
-import { NS_PER_MS, NS_PER_SECOND, nextMultiple, type TimeNs } from '../../src/model/time.js';
+import { NS_PER_MS, NS_PER_SECOND, nextMultiple } from '../../src/model/time.js';
 import { FakeClock } from './fake_clock.js';
 import { FakeTickTimer } from './fake_tick_timer.js';
 
@@ -66,19 +66,6 @@ test('a part may ask for a tick sooner than it said, and not for a later one', a
   t.same(pass(300n * MS), [120, 370]);
 });
 
-test('a message finds the tick that is due before it, once', async (t) => {
-  const { clock, ticker, pass } = start((nowNs) => nextMultiple(nowNs, 10n * MS));
-  pass(0n);
-  clock.advance(6n * MS);
-  ticker.runIfDue();
-  clock.advance(1n * MS);
-  ticker.runIfDue();
-  ticker.runIfDue();
-  clock.advance(35n * MS);
-  ticker.runIfDue();
-  t.same(pass(0n), [7, 42], 'intervals that passed meanwhile are one tick');
-});
-
 test('it goes on when the clock is stepped back', async (t) => {
   const { clock, ticker, pass } = start((nowNs) => nextMultiple(nowNs, 10n * MS));
   pass(10n * MS);
@@ -87,12 +74,4 @@ test('it goes on when the clock is stepped back', async (t) => {
   clock.advance(-3_600n * NS_PER_SECOND);
   ticker.runIfDue();
   t.equal(pass(0n).length, 1, 'also before a message');
-});
-
-test('before its start it does nothing', async (t) => {
-  const ticker = new Ticker(new FakeClock(START));
-  ticker.noLaterThan(START as TimeNs);
-  ticker.runIfDue();
-  await ticker.stop();
-  t.equal(ticker.takeLateNsMax(), 0n);
 });
