@@ -131,33 +131,6 @@ test('workflows read by default, and name the commit of every action', async (t)
   }
 });
 
-interface Form {
-  readonly name: string;
-  readonly description: string;
-  readonly body: readonly {
-    readonly type: string;
-    readonly id?: string;
-    readonly attributes: { readonly label?: string };
-  }[];
-}
-
-test('the forms have the fields that GitHub wants', async (t) => {
-  for (const name of ['bug', 'feature']) {
-    const form = parse(read(`ISSUE_TEMPLATE/${name}.yml`)) as Form;
-    t.ok(form.name && form.description, name);
-    const fields = form.body.filter(({ type }) => type !== 'markdown');
-    t.same(
-      fields.filter(({ type }) => !['input', 'textarea', 'dropdown', 'checkboxes'].includes(type)),
-      [],
-    );
-    t.ok(
-      fields.every(({ id, attributes }) => id && attributes.label),
-      name,
-    );
-    t.equal(new Set(fields.map(({ id }) => id)).size, fields.length, name);
-  }
-});
-
 test('links of the pages lead somewhere', async (t) => {
   for (const page of ['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'pull_request_template.md']) {
     for (const [, target = ''] of read(page).matchAll(/\]\((?!https:)([^)#]+)\)/g))
