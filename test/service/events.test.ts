@@ -115,6 +115,8 @@ test('requests that cannot be answered name the cause', async (t) => {
     ['?assets=ETHUSD,NOPE,%2370000', 'few', 400, /NOPE, #70000/],
     ['?assets=2', 'few', 400, /: 2; a streaming ID is written #2$/],
     ['?assets=BTCUSD,%232', 'few', 400, /: BTCUSD$/],
+    ['?assets=BTCUSD&ignore_invalid=true', 'few', 400, /: BTCUSD$/],
+    ['?assets=ETHUSD&ignore_invalid=1', 'few', 400, /ignore_invalid must be true or false/],
     ['?assets=%232&channel=2s', 'few', 400, /channel/],
     ['?assets=%232&encoding=binary', 'few', 400, /encoding/],
     ['?assets=%232', 'rests', 403, /scope/],
@@ -125,8 +127,17 @@ test('requests that cannot be answered name the cause', async (t) => {
     const body = (await response.json()) as { error: string };
     t.same([response.status, error.test(body.error)], [status, true], `${query}: ${body.error}`);
   }
-  const open = await EventReader.open(service, '?assets=%232', 'few');
-  t.equal(open.response.status, 200);
+  const partly = await EventReader.open(service, '?assets=NOPE,%232,BTCUSD&ignore_invalid=true', 'few');
+  await eventually(() => partly.events.length > 0);
+  t.match(partly.events[0], {
+    event: 'subscribe',
+    data: { type: 'subscribe', assets: [2], invalid: ['NOPE', 'BTCUSD'] },
+  });
+  partly.close();
+  const open = await eventually(async () => {
+    const reader = await EventReader.open(service, '?assets=%232', 'few');
+    return reader.response.status === 200 && reader;
+  });
   const second = await EventReader.open(service, '?assets=%232', 'few');
   t.equal(second.response.status, 429, 'connections_per_token');
   open.close();

@@ -4,7 +4,7 @@ import { verifyAggregate } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
-import { get, startTestService, type TestService, TOKEN } from './harness.js';
+import { get, sha256, startTestService, type TestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
 // Tests of `/v1/prices/*`: its parameters, the latest prices, and the prices of a recent second.
@@ -30,6 +30,47 @@ function latestIs(service: TestService, symbol: string, price: bigint): Promise<
     return aggregate?.price === String(price) && aggregate;
   });
 }
+
+test('what a request cannot get is left out and named, if it says so', async (t) => {
+  const token = 'bitcoin-only';
+  const service = await startTestService({
+    assets: ['BTCUSD', 'ETHUSD'].map((symbol, id) => ({ id, symbol })),
+    tokens: [
+      { name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] },
+      { name: 'one', sha256: sha256(token), scopes: ['rest'], assets: ['BTCUSD'], requests_per_second: 100 },
+    ],
+  });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { ack: 'durable' });
+  await feed.accept({ symbol: 'BTCUSD', price: units(7) }, { symbol: 'ETHUSD', price: units(8) });
+  await latestIs(service, 'ETHUSD', units(8));
+  const nowNs = BigInt(Date.now()) * 1_000_000n;
+  const nowS = Math.floor(Date.now() / 1000);
+  const candles = `candles?resolution=1&from=${nowS - 120}&to=${nowS + 60}&`;
+  for (const path of [
+    'prices/latest?',
+    `prices/recent?timestamp=${nowS}&`,
+    `prices/at?timestamp=${nowNs}&`,
+    candles,
+  ]) {
+    const ask = async (assets: string, ignores: string) => {
+      const headers = { Authorization: `Basic ${token}` };
+      const query = `assets=${assets}${ignores === '' ? '' : `&ignore_invalid=${ignores}`}`;
+      const response = await fetch(`${service.url}/v1/${path}${query}`, { headers });
+      const body = (await response.json()) as { data?: object; invalid?: string[]; error?: string };
+      return { status: response.status, assets: Object.keys(body.data ?? {}), invalid: body.invalid };
+    };
+    t.same(
+      await ask('NOPE,BTCUSD,ETHUSD', 'true'),
+      { status: 200, assets: ['BTCUSD'], invalid: ['NOPE', 'ETHUSD'] },
+      path,
+    );
+    t.same(await ask('BTCUSD', 'true'), { status: 200, assets: ['BTCUSD'], invalid: [] }, path);
+    t.same(await ask('BTCUSD', 'false'), { status: 200, assets: ['BTCUSD'], invalid: undefined }, path);
+    t.match(await ask('NOPE,BTCUSD', ''), { status: path.startsWith('prices/at') ? 403 : 400 }, path);
+    t.match(await ask('BTCUSD', 'yes'), { status: 400 }, path);
+  }
+});
 
 test('an empty catalogue is 404', async (t) => {
   const service = await startTestService({ assets: [] });

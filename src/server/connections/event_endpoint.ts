@@ -31,16 +31,15 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
       const ids = readAssets(query.get('assets'), options);
       if ('status' in ids) return ids;
       const isVisible = (id: number | undefined) => id !== undefined && stream.isVisible(id, caller);
-      const unknown = [...ids].filter(([, id]) => !isVisible(id));
-      if (unknown.length > 0) {
-        const names = unknownSymbols(
-          unknown.map(([name]) => name),
-          (symbol) => isVisible(options.idOf(symbol)),
-          true,
-        );
+      const ignores = query.get('ignore_invalid') ?? 'false';
+      if (ignores !== 'true' && ignores !== 'false')
+        return failure(400, 'ignore_invalid must be true or false');
+      const invalid = [...ids].flatMap(([name, id]) => (isVisible(id) ? [] : [name]));
+      const assets = [...new Set([...ids.values()].filter(isVisible))];
+      if (invalid.length > 0 && (ignores === 'false' || assets.length === 0)) {
+        const names = unknownSymbols(invalid, (symbol) => isVisible(options.idOf(symbol)), true);
         return failure(400, `assets names unknown assets, or assets that the token does not cover: ${names}`);
       }
-      const assets = [...new Set(ids.values())];
       if (assets.length > subscriptionsPerConnection) {
         const limit = `subscriptions_per_connection is ${subscriptionsPerConnection}`;
         return failure(400, `assets names ${assets.length} assets, ${limit}`);
@@ -53,6 +52,7 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
       }
       return (socket) => {
         const session = new StreamSession(socket, terms);
+        if (ignores === 'true') socket.send(JSON.stringify({ type: 'subscribe', assets, invalid }));
         stream.receive(session, JSON.stringify({ type: 'subscribe', assets }));
         // The subscription was refused, because the token has used up its control messages of this second.
         if (session.group === undefined) socket.close(CLOSES.controlFlood.code, CLOSES.controlFlood.reason);

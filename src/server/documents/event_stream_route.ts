@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ignoreInvalidParameter } from '../rest/parameters.js';
 import type { DescribedRoute, Parameter } from '../rest/route.js';
 import { streamQuery } from '../schemas/message_schemas.js';
 
@@ -16,6 +17,11 @@ export const EVENT_STREAM_ROUTE: DescribedRoute = {
         'Comma-separated list of symbols, and of streaming IDs such as `#2`, at most `limits.subscriptions_per_connection` of them',
       required: true,
       schema: z.string().regex(/^[^,]+(?:,[^,]+)*$/),
+    },
+    ignore_invalid: {
+      ...ignoreInvalidParameter,
+      description:
+        'With `true`, assets that are unknown or not covered by the token are named in the first event, of the type `subscribe`, if there are others; otherwise one of them refuses the request',
     },
     ...Object.fromEntries(
       Object.entries({ channel, message_type, addtl_attrs }).map(([name, schema]): [string, Parameter] => [

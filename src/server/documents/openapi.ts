@@ -174,8 +174,14 @@ function headerReferences(names: readonly HeaderName[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function bodySchema({ raw, response }: DescribedRoute): z.ZodType {
-  return raw ? response : z.strictObject({ data: response });
+function bodySchema({ raw, response, parameters }: DescribedRoute): z.ZodType {
+  if (raw) return response;
+  if (!('ignore_invalid' in parameters)) return z.strictObject({ data: response });
+  const invalid = z
+    .array(z.string())
+    .optional()
+    .describe('With `ignore_invalid=true`: the requested assets that `data` cannot have');
+  return z.strictObject({ data: response, invalid });
 }
 
 function operation(

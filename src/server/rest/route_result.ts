@@ -1,7 +1,12 @@
 /** The result of a route: the JSON text of `data`, the whole body of a raw route, an error, or a later result. */
 export type RouteResult = RouteAnswer | RouteParts | RouteError | LateRouteResult;
 
-export interface RouteAnswer {
+interface Named {
+  /** The requested assets that the answer leaves out; `undefined` for a request that does not ignore them. */
+  readonly invalid?: readonly string[] | undefined;
+}
+
+export interface RouteAnswer extends Named {
   readonly data: string;
   /**
    * Returns true while the same request would have the same answer. The cache stores an answer with this function for later
@@ -23,7 +28,7 @@ export interface RouteError {
 }
 
 /** An answer in the parts of its text. */
-export interface RouteParts {
+export interface RouteParts extends Named {
   readonly parts: readonly Uint8Array[];
   /** As in {@link RouteAnswer}. The cache stores the joined parts. */
   readonly isCurrent?: () => boolean;

@@ -138,12 +138,13 @@ export class RouteRunner {
 
 /** Makes the body of an answer. The body wraps the text, except for a raw route. */
 function bodyOf({ raw }: Route, answer: RouteAnswer | RouteParts): string | PartedBody {
-  if ('data' in answer) return raw ? answer.data : `${PREFIX}${answer.data}${SUFFIX}`;
-  return new PartedBody(raw ? answer.parts : [Buffer.from(PREFIX), ...answer.parts, Buffer.from(SUFFIX)]);
+  const { invalid } = answer;
+  const suffix = invalid === undefined ? '}' : `,"invalid":${JSON.stringify(invalid)}}`;
+  if ('data' in answer) return raw ? answer.data : `${PREFIX}${answer.data}${suffix}`;
+  return new PartedBody(raw ? answer.parts : [Buffer.from(PREFIX), ...answer.parts, Buffer.from(suffix)]);
 }
 
 const PREFIX = '{"data":';
-const SUFFIX = '}';
 
 /** Makes the response of an error. Times are integers with all their digits. */
 function refusal(

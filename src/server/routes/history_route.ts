@@ -1,20 +1,16 @@
 import { z } from 'zod';
-import type { Asset } from '../../model/asset.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RESOLUTIONS } from '../../wire/rest_values.js';
+import { type FindAsset, findAsset, type SelectedAssets, selectAssets } from '../rest/asked_assets.js';
 import { perhapsMilliseconds } from '../rest/likely_unit.js';
 import {
   assetParameter,
   assetsParameter,
-  type FindAsset,
-  findAsset,
-  findAssets,
-  type Route,
-  type RouteError,
+  ignoreInvalidParameter,
   signatureTypeParameter,
-  tokenRoute,
   unixSeconds,
-} from '../rest/route.js';
+} from '../rest/parameters.js';
+import { type Route, type RouteError, tokenRoute } from '../rest/route.js';
 import { assetId, tradingViewHistory } from '../schemas/value_schemas.js';
 import { jsonParts } from './candle_json.js';
 import type { HistoryReader, HistoryResult, InPieces, WantedCandles } from './history_reader.js';
@@ -53,20 +49,20 @@ export function historyRoutes(options: HistoryRouteOptions, reader: HistoryReade
 
   /** Reads one asset after the other. The limit counts the candles of all assets together. */
   function* candlesOfEach(
-    assets: readonly Asset[],
+    { assets, invalid }: SelectedAssets,
     { resolution, toS }: Omit<WantedCandles, 'asset'>,
     fromS: number,
   ): InPieces<HistoryResult> {
-    const parts: Uint8Array[] = [];
+    const parts: Uint8Array[] = [Buffer.from('{')];
     let count = 0;
     for (const asset of assets) {
       const runs = yield* reader.range({ asset, resolution, toS }, fromS);
       if (runs === 'too many') return tooMany;
       count += runs.reduce((sum, { length }) => sum + length, 0);
       if (count > candlesPerRequestMax) return tooMany;
-      parts.push(...jsonParts(runs, `${parts.length === 0 ? '{' : ','}${JSON.stringify(asset.symbol)}:{`));
+      parts.push(...jsonParts(runs, `${parts.length === 1 ? '' : ','}${JSON.stringify(asset.symbol)}:{`));
     }
-    return { parts: [...parts, Buffer.from('}')] };
+    return { parts: [...parts, Buffer.from('}')], invalid };
   }
 
   return [
@@ -90,18 +86,22 @@ export function historyRoutes(options: HistoryRouteOptions, reader: HistoryReade
       REST_PATHS.candles,
       tokenRoute({
         summary: 'Candles of several assets, each as those of `/v1/tradingview/history`',
-        parameters: { assets: assetsParameter(assetsPerRequestMax), ...rangeParameters },
+        parameters: {
+          assets: assetsParameter(assetsPerRequestMax),
+          ...rangeParameters,
+          ignore_invalid: ignoreInvalidParameter,
+        },
         response: z.record(assetId, tradingViewHistory),
         errors: [400, 403, 500],
-        handle({ assets: symbols, signature_type: signatureType, resolution, from, to }, token) {
-          const assets = findAssets(
-            { symbols, signatureType },
-            token,
-            assetsPerRequestMax,
-            options.findAsset,
-          );
-          if ('error' in assets) return assets;
-          const work = candlesOfEach(assets, { resolution, toS: to }, from);
+        handle(
+          { assets: symbols, signature_type: signatureType, ignore_invalid: ignores, ...values },
+          token,
+        ) {
+          const wanted = { symbols, signatureType };
+          const found = selectAssets(wanted, token, assetsPerRequestMax, options.findAsset, ignores);
+          if ('error' in found) return found;
+          const { resolution, from, to } = values;
+          const work = candlesOfEach(found, { resolution, toS: to }, from);
           return farFuture(from) ?? reader.answer(token.name, work);
         },
       }),

@@ -6,17 +6,15 @@ import { readSignedLine } from '../../log/records/signed_line.js';
 import { NS_PER_SECOND } from '../../model/time.js';
 import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
+import type { FindAsset } from '../rest/asked_assets.js';
 import {
   assetsParameter,
-  type FindAsset,
+  ignoreInvalidParameter,
   qualityParameter,
-  type Route,
-  type RouteAnswer,
-  type RouteError,
   signatureTypeParameter,
-  tokenRoute,
   unixNanoseconds,
-} from '../rest/route.js';
+} from '../rest/parameters.js';
+import { type Route, type RouteAnswer, type RouteError, tokenRoute } from '../rest/route.js';
 import type { keptSignedPrice } from '../schemas/past_schemas.js';
 import { assetId } from '../schemas/value_schemas.js';
 import { notGiven, type OlderPrices } from './older_prices.js';
@@ -59,22 +57,28 @@ export function instantRoutes(
           assets: assetsParameter(assetsPerRequestMax),
           signature_type: signatureTypeParameter,
           quality: qualityParameter,
+          ignore_invalid: ignoreInvalidParameter,
         },
         response: z.record(assetId, keptPrice),
         errors: [400, 404, 410, 500, 503],
-        handle({ timestamp, assets: symbols, signature_type: signatureType, quality }, token) {
+        handle(
+          { timestamp, assets: symbols, signature_type: signatureType, quality, ignore_invalid: ignores },
+          token,
+        ) {
           const aheadNs = timestamp - clock.nowNs();
           if (aheadNs > 0n) return { status: 400, error: 'timestamp lies in the future' };
+          const covered = ignores ? symbols.filter((symbol) => token.maySee(symbol)) : symbols;
+          const counted = symbols.length > assetsPerRequestMax ? symbols : covered;
           const wanted = wantedNames(
-            { symbols, signatureType },
+            { symbols: counted, signatureType },
             token,
             options.findAsset,
             assetsPerRequestMax,
           );
           if ('error' in wanted) return wanted;
-          return access.request(token.name, (turn) =>
-            past.answer(token.name, wanted, timestamp, turn, quality),
-          );
+          const foreign = ignores ? symbols.filter((symbol) => !covered.includes(symbol)) : undefined;
+          const form = { isRated: quality === true, foreign };
+          return access.request(token.name, (turn) => past.answer(token.name, wanted, timestamp, turn, form));
         },
       }),
     ],
@@ -90,6 +94,12 @@ const IN_FORCE_NS_MAX = 86_400n * NS_PER_SECOND;
  */
 type Instant = Pick<LineEntry, 'line'> | 'nothing' | 'no entry' | 'not on disk' | LostRange;
 
+interface AnswerForm {
+  readonly isRated: boolean;
+  /** The requested symbols that the token does not cover, for a request that ignores what it cannot get. */
+  readonly foreign: readonly string[] | undefined;
+}
+
 class InstantReader {
   readonly #options: InstantRouteOptions;
   readonly #access: PastAccess;
@@ -104,7 +114,7 @@ class InstantReader {
     wanted: readonly WantedName[],
     atNs: bigint,
     turn: PastTurn,
-    isRated = false,
+    form: AnswerForm,
   ): Promise<RouteAnswer | RouteError> {
     await this.#access.settled(atNs);
     const missing: WantedName[] = [];
@@ -118,7 +128,7 @@ class InstantReader {
       const before = await this.#access.gone('timestamp', atNs);
       if (before !== undefined) {
         const refusal = await this.#fromOthers(caller, missing, atNs, found, before);
-        return refusal ?? unknownFault(found) ?? dataOf(wanted, found, isRated);
+        return refusal ?? unknownFault(found, form) ?? dataOf(wanted, found, form);
       }
     }
     // The loop reads one asset after the other, so a request for many assets needs no more memory than a request for a single
@@ -127,8 +137,8 @@ class InstantReader {
       found.set(one, (await this.#readiness(one, atNs)) ?? (await turn(() => this.#onDisk(one, atNs))));
     return (
       (await this.#completed(caller, found, atNs)) ??
-      (await this.#fault(found, atNs)) ??
-      dataOf(wanted, found, isRated)
+      (await this.#fault(found, atNs, form)) ??
+      dataOf(wanted, found, form)
     );
   }
 
@@ -202,7 +212,11 @@ class InstantReader {
   }
 
   /** Returns an error if the state of a requested asset is unknown. */
-  async #fault(found: ReadonlyMap<WantedName, Instant>, atNs: bigint): Promise<RouteError | undefined> {
+  async #fault(
+    found: ReadonlyMap<WantedName, Instant>,
+    atNs: bigint,
+    form: AnswerForm,
+  ): Promise<RouteError | undefined> {
     const late: string[] = [];
     const nothing: WantedName[] = [];
     for (const [one, state] of found) {
@@ -217,14 +231,21 @@ class InstantReader {
     const gone = nothing.some(({ isListed }) => isListed)
       ? await this.#access.gone('timestamp', atNs)
       : undefined;
-    return gone ?? unknownFault(found);
+    return gone ?? unknownFault(found, form);
   }
 }
 
-/** Returns the error for assets that are not configured and had no price at the instant. */
-function unknownFault(found: ReadonlyMap<WantedName, Instant>): RouteError | undefined {
-  const unknown = [...found].flatMap(([one, state]) => (state === 'nothing' && !one.isListed ? [one] : []));
-  if (unknown.length === 0) return undefined;
+/** Returns the assets that are not configured and had no price at the instant. */
+function unknownIn(found: ReadonlyMap<WantedName, Instant>): WantedName[] {
+  return [...found].flatMap(([one, state]) => (state === 'nothing' && !one.isListed ? [one] : []));
+}
+
+function unknownFault(
+  found: ReadonlyMap<WantedName, Instant>,
+  { foreign }: AnswerForm,
+): RouteError | undefined {
+  const unknown = unknownIn(found);
+  if (unknown.length === 0 || foreign !== undefined) return undefined;
   return {
     status: 400,
     error: `assets names assets that are not configured and had no price at timestamp: ${listUnknown(unknown)}`,
@@ -234,7 +255,7 @@ function unknownFault(found: ReadonlyMap<WantedName, Instant>): RouteError | und
 function dataOf(
   wanted: readonly WantedName[],
   found: ReadonlyMap<WantedName, Instant>,
-  isRated: boolean,
+  { isRated, foreign }: AnswerForm,
 ): RouteAnswer | RouteError {
   const texts: string[] = [];
   for (const one of wanted) {
@@ -244,5 +265,6 @@ function dataOf(
     texts.push(`${JSON.stringify(one.symbol)}:${text}`);
   }
   if (texts.length === 0) return { status: 404, error: 'none of the assets had a price at timestamp' };
-  return { data: `{${texts.join()}}` };
+  const invalid = foreign && [...unknownIn(found).map(({ symbol }) => symbol), ...foreign];
+  return { data: `{${texts.join()}}`, invalid };
 }

@@ -5,14 +5,9 @@ import { type Clock, secondOf, type TimeNs } from '../../model/time.js';
 import { MARKET_STATUS_SUFFIXES } from '../../wire/market_status_codes.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { signedPriceField } from '../../wire/service_name.js';
-import {
-  assetParameter,
-  type FindAsset,
-  findAsset,
-  type Route,
-  signatureTypeParameter,
-  tokenRoute,
-} from '../rest/route.js';
+import { type FindAsset, findAsset } from '../rest/asked_assets.js';
+import { assetParameter, signatureTypeParameter } from '../rest/parameters.js';
+import { type Route, tokenRoute } from '../rest/route.js';
 import { assetId, marketStatusValue } from '../schemas/value_schemas.js';
 
 export interface MarketStatusRouteOptions {

@@ -2,17 +2,14 @@ import { z } from 'zod';
 import type { PricedHolding } from '../../log/records/holding.js';
 import type { Asset } from '../../model/asset.js';
 import { REST_PATHS } from '../../wire/paths.js';
-import type { Token } from '../access/tokens.js';
+import { type FindAsset, selectAssets } from '../rest/asked_assets.js';
 import {
-  type AssetSelection,
   assetsParameter,
-  type FindAsset,
-  findAssets,
+  ignoreInvalidParameter,
   qualityParameter,
-  type Route,
   signatureTypeParameter,
-  tokenRoute,
-} from '../rest/route.js';
+} from '../rest/parameters.js';
+import { type Route, tokenRoute } from '../rest/route.js';
 import { type aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
 import { withQuality } from './with_quality.js';
 
@@ -39,9 +36,6 @@ export function priceRoutes(
   const { symbols, prices, assetsPerRequestMax } = options;
   const byAsset = z.record(assetId, signedPrice);
 
-  const find = (wanted: AssetSelection, token: Token) =>
-    findAssets(wanted, token, assetsPerRequestMax, options.findAsset);
-
   return [
     [
       REST_PATHS.assets,
@@ -63,17 +57,21 @@ export function priceRoutes(
           assets: assetsParameter(assetsPerRequestMax),
           signature_type: signatureTypeParameter,
           quality: qualityParameter,
+          ignore_invalid: ignoreInvalidParameter,
         },
         response: byAsset,
         errors: [400],
-        handle({ assets: symbols, signature_type: signatureType, quality }, token) {
-          const assets = find({ symbols, signatureType }, token);
-          if ('error' in assets) return assets;
+        handle({ assets: symbols, signature_type: signatureType, quality, ignore_invalid: ignores }, token) {
+          const wanted = { symbols, signatureType };
+          const found = selectAssets(wanted, token, assetsPerRequestMax, options.findAsset, ignores);
+          if ('error' in found) return found;
+          const { assets, invalid } = found;
           // The closure keeps the times and not the lines, so the garbage collector can free replaced lines. The times of an
           // asset only grow.
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.aggregate.signedAtNs);
           let version = prices.latestVersion();
           return {
+            invalid,
             data: entriesJson(assets, (asset) => prices.latest(asset), quality ? ratedLine : lineOf),
             isCurrent() {
               if (version === prices.latestVersion()) return true;

@@ -2,16 +2,10 @@ import { z } from 'zod';
 import { keccak256 } from '../../crypto/keccak.js';
 import type { LedgerReader, ProofAnswer } from '../../publiclog/ledger/ledger_reader.js';
 import { REST_PATHS } from '../../wire/paths.js';
+import type { FindAsset } from '../rest/asked_assets.js';
 import { EVERY_ORIGIN } from '../rest/log_files.js';
-import {
-  assetParameter,
-  type FindAsset,
-  openRoute,
-  type Route,
-  type RouteError,
-  signatureTypeParameter,
-  unixNanoseconds,
-} from '../rest/route.js';
+import { assetParameter, signatureTypeParameter, unixNanoseconds } from '../rest/parameters.js';
+import { openRoute, type Route, type RouteError } from '../rest/route.js';
 
 export interface ProofRouteOptions {
   readonly findAsset: FindAsset;

@@ -12,15 +12,9 @@ import type { SignatureType } from '../../model/asset.js';
 import { NS_PER_MS } from '../../model/time.js';
 import { listUnknown } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
-import {
-  assetParameter,
-  type FindAsset,
-  type Route,
-  type RouteError,
-  signatureTypeParameter,
-  tokenRoute,
-  unixNanoseconds,
-} from '../rest/route.js';
+import type { FindAsset } from '../rest/asked_assets.js';
+import { assetParameter, signatureTypeParameter, unixNanoseconds } from '../rest/parameters.js';
+import { type Route, type RouteError, tokenRoute } from '../rest/route.js';
 import type { StreamedAnswer } from '../rest/route_result.js';
 import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
 import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';

@@ -4,18 +4,20 @@ import type { AssetName } from '../../model/asset_map.js';
 import { NS_PER_SECOND, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
+import { type FindAsset, type SelectedAssets, selectAssets } from '../rest/asked_assets.js';
 import { perhapsMilliseconds } from '../rest/likely_unit.js';
 import {
   assetsParameter,
-  type FindAsset,
-  findAssets,
+  ignoreInvalidParameter,
+  signatureTypeParameter,
+  unixSeconds,
+} from '../rest/parameters.js';
+import {
   type Route,
   type RouteAnswer,
   type RouteError,
   type RouteResult,
-  signatureTypeParameter,
   tokenRoute,
-  unixSeconds,
 } from '../rest/route.js';
 import { type aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
 import type { PastAccess, PastAccessOptions, PastTurn } from './past_access.js';
@@ -49,26 +51,27 @@ export function recentRoutes(
           },
           assets: assetsParameter(assetsPerRequestMax),
           signature_type: signatureTypeParameter,
+          ignore_invalid: ignoreInvalidParameter,
         },
         response: z.record(assetId, signedPrice),
         errors: [400, 404, 410, 500, 503],
-        handle({ timestamp, assets: symbols, signature_type: signatureType }, token): RouteResult {
+        handle(
+          { timestamp, assets: symbols, signature_type: signatureType, ignore_invalid: ignores },
+          token,
+        ): RouteResult {
           const nowS = Number(secondOf(clock.nowNs()));
           if (timestamp > nowS)
             return { status: 400, error: `timestamp lies in the future${perhapsMilliseconds(timestamp)}` };
           if (timestamp < nowS - RECENT_WINDOW_S)
             return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
-          const assets = findAssets(
-            { symbols, signatureType },
-            token,
-            assetsPerRequestMax,
-            options.findAsset,
-          );
-          if ('error' in assets) return assets;
+          const wanted = { symbols, signatureType };
+          const found = selectAssets(wanted, token, assetsPerRequestMax, options.findAsset, ignores);
+          if ('error' in found) return found;
+          const { assets } = found;
           const endNs = BigInt(timestamp + 1) * NS_PER_SECOND - 1n;
           const isInMemory = assets.every((asset) => lineInMemory(options, asset, endNs) !== undefined);
-          if (isInMemory) return dataOf(assets, (asset) => lineInMemory(options, asset, endNs));
-          return access.request(token.name, (turn) => recent(options, access, assets, endNs, turn));
+          if (isInMemory) return dataOf(found, (asset) => lineInMemory(options, asset, endNs));
+          return access.request(token.name, (turn) => recent(options, access, found, endNs, turn));
         },
       }),
     ],
@@ -90,23 +93,23 @@ function lineInMemory(
 async function recent(
   options: RecentRouteOptions,
   access: PastAccess,
-  assets: readonly AssetName[],
+  found: SelectedAssets,
   atNs: bigint,
   turn: PastTurn,
 ): Promise<RouteAnswer | RouteError> {
   const lines = new Map<AssetName, string>();
-  for (const asset of assets) {
+  for (const asset of found.assets) {
     const known = lineInMemory(options, asset, atNs);
     if (known === undefined && !(await access.isOnDisk(asset, atNs)))
       return { status: 503, error: `the past of ${asset.symbol} is not on disk yet` };
     const entry = known === undefined ? await turn(() => options.past.inForce(asset, atNs)) : undefined;
     lines.set(asset, known ?? (entry?.kind === 'priced' ? entry.line : ''));
   }
-  return dataOf(assets, (asset) => lines.get(asset));
+  return dataOf(found, (asset) => lines.get(asset));
 }
 
 function dataOf(
-  assets: readonly AssetName[],
+  { assets, invalid }: SelectedAssets,
   lineOf: (asset: AssetName) => string | undefined,
 ): RouteAnswer | RouteError {
   const texts = assets.flatMap((asset) => {
@@ -115,5 +118,5 @@ function dataOf(
   });
   return texts.length === 0
     ? { status: 404, error: 'none of the assets had a price at timestamp' }
-    : { data: `{${texts.join()}}` };
+    : { data: `{${texts.join()}}`, invalid };
 }

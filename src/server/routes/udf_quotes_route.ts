@@ -4,14 +4,9 @@ import { type Clock, secondOf } from '../../model/time.js';
 import { SYMBOL_PATTERN } from '../../wire/asset_id.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { DAY_S, intervalAt } from '../../wire/resolution.js';
-import {
-  assetList,
-  type FindAsset,
-  findAssets,
-  type Route,
-  signatureTypeParameter,
-  tokenRoute,
-} from '../rest/route.js';
+import { type FindAsset, findAssets } from '../rest/asked_assets.js';
+import { assetList, signatureTypeParameter } from '../rest/parameters.js';
+import { type Route, tokenRoute } from '../rest/route.js';
 import { type udfQuote, udfQuotes } from '../schemas/udf_schemas.js';
 import type { ReadCandles } from './history_reader.js';
 

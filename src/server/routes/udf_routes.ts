@@ -5,15 +5,9 @@ import type { Calendar } from '../../model/calendar/status.js';
 import { secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RESOLUTIONS } from '../../wire/rest_values.js';
-import {
-  assetParameter,
-  count,
-  findAsset,
-  type Route,
-  signatureTypeParameter,
-  tokenRoute,
-  unixSeconds,
-} from '../rest/route.js';
+import { findAsset } from '../rest/asked_assets.js';
+import { assetParameter, count, signatureTypeParameter, unixSeconds } from '../rest/parameters.js';
+import { type Route, tokenRoute } from '../rest/route.js';
 import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas/udf_schemas.js';
 import { type CandleRun, jsonParts } from './candle_json.js';
 import type { HistoryReader, HistoryResult, InPieces, WantedCandles } from './history_reader.js';

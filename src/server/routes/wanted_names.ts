@@ -3,13 +3,8 @@ import type { AssetName } from '../../model/asset_map.js';
 import { likelySymbol } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
-import {
-  type AssetSelection,
-  type FindAsset,
-  findAssets,
-  type RouteError,
-  refuseForeign,
-} from '../rest/route.js';
+import { type AssetSelection, type FindAsset, findAssets, refuseForeign } from '../rest/asked_assets.js';
+import type { RouteError } from '../rest/route.js';
 
 /** An asset of a request. `isListed` is false for an asset that the configuration no longer has. */
 export interface WantedName {

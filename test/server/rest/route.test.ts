@@ -2,15 +2,9 @@ import { test } from 'tap';
 import { z } from 'zod';
 import { AssetMap } from '../../../src/model/asset_map.js';
 import { Token } from '../../../src/server/access/tokens.js';
-import {
-  assetList,
-  type FindAsset,
-  findAsset,
-  findAssets,
-  signatureTypeParameter,
-  tokenRoute,
-  unixSeconds,
-} from '../../../src/server/rest/route.js';
+import { type FindAsset, findAsset, findAssets } from '../../../src/server/rest/asked_assets.js';
+import { assetList, signatureTypeParameter, unixSeconds } from '../../../src/server/rest/parameters.js';
+import { tokenRoute } from '../../../src/server/rest/route.js';
 import { sampleAsset } from '../../model/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
 
