@@ -7,54 +7,64 @@ import { type TestService, TOKEN } from '../../service/harness.js';
 // Runs the programs of `src/client/examples` like a user does. Each program is a separate process, and the service runs in
 // this process.
 
-/** A running example. */
-export interface Example {
-  /** Returns everything that the example has printed, including errors. */
+/** A running program. */
+export interface Running {
+  /** Returns everything that the program has printed, including errors. */
   readonly output: () => string;
-  /** Resolves when the output matches the pattern. */
-  printed(pattern: RegExp): Promise<void>;
-  /** Resolves with the exit code of the example. */
+  /** Resolves when the output matches the pattern. @throws Error when the program ends without a match */
+  printed(pattern: RegExp): Promise<boolean>;
+  /** Resolves with the exit code of the program. */
   readonly ended: Promise<number | null>;
-  /** Ends the example at once, in the middle of its work. */
-  kill(): void;
+  /** Ends the program at once, in the middle of its work. Resolves when it has ended. */
+  end(): Promise<unknown>;
 }
 
-/** Starts an example. The example is killed when the test ends. */
+/** Starts a program. The program is killed when the test ends. */
+export function startProgram(
+  t: Test,
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env: NodeJS.ProcessEnv },
+): Running {
+  // The processes of a shell pipeline are one process group, so one signal kills all of them.
+  const child = spawn(program, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  let isEnded = false;
+  const ended = new Promise<number | null>((resolve) =>
+    child.on('close', (code) => {
+      isEnded = true;
+      resolve(code);
+    }),
+  );
+  const end = () => {
+    if (!isEnded) process.kill(-child.pid!, 'SIGKILL');
+    return ended;
+  };
+  t.teardown(end);
+  const printed = (pattern: RegExp) =>
+    eventually(() => {
+      if (pattern.test(output)) return true;
+      if (isEnded) throw new Error(`it ended without ${pattern}: ${output}`);
+      return undefined;
+    });
+  return { output: () => output, printed, ended, end };
+}
+
+/** Starts an example. */
 export function startExample(
   t: Test,
   service: TestService,
   name: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Example {
+): Running {
   const file = fileURLToPath(new URL(`../../../src/client/examples/${name}.js`, import.meta.url));
-  const child = spawn(process.execPath, [file, ...args], {
-    env: {
-      ...process.env,
-      TICKSEAL_URL: service.url,
-      TICKSEAL_TOKEN: TOKEN,
-      SIGNER: service.evmAddress,
-      ...env,
-    },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  t.teardown(async () => {
-    child.kill();
-    await ended;
-  });
-  return {
-    output: () => output,
-    async printed(pattern) {
-      await eventually(() => (pattern.test(output) ? true : undefined));
-    },
-    ended,
-    kill: () => void child.kill('SIGKILL'),
-  };
+  const own = { TICKSEAL_URL: service.url, TICKSEAL_TOKEN: TOKEN, SIGNER: service.evmAddress };
+  return startProgram(t, process.execPath, [file, ...args], { env: { ...process.env, ...own, ...env } });
 }
 
 /** Runs an example to its end. @returns its exit code and everything that it printed */

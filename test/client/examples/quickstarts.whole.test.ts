@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,7 +7,6 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { type Test, test } from 'tap';
-import { eventually } from '../../../scripts/load/wait.js';
 import { GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { codeBlock, ROOT, readPage } from '../../pages.js';
 import { NOT_PREPARED, preparedPackages } from '../../prepared_packages.js';
@@ -16,6 +15,7 @@ import { latestWhen } from '../../service/publishing.js';
 import { build } from '../solidity/build.js';
 import { Chain } from '../solidity/chain.js';
 import { hexOf } from '../solidity/payloads.js';
+import { startProgram } from './example.js';
 
 // Runs the quickstarts of the page, one per language, against one service. The first one publishes the prices that the others
 // read.
@@ -290,15 +290,11 @@ async function taxonomyProxy(
 
 type Run = ReturnType<typeof runnerOf>;
 
-/**
- * Returns a function that starts a program in the folder, with the variables of the page. A program is killed when its test ends.
- */
+/** Returns a function that starts a program in the folder, with the variables of the page. */
 function runnerOf(service: TestService, folder: string) {
-  return (t: Test, program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-    const child = spawn(program, args, {
+  return (t: Test, program: string, args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+    startProgram(t, program, args, {
       cwd: folder,
-      // The processes of a shell pipeline are one process group, so one signal kills all of them.
-      detached: true,
       env: {
         // The test runner's environment variables would load its modules into each program.
         PATH: process.env['PATH'],
@@ -309,40 +305,9 @@ function runnerOf(service: TestService, folder: string) {
         ASSET: '1',
         SYMBOL: 'BTCUSD',
         PUBLISHER_KEY: keyOf(1),
-        ...env,
+        ...more,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text;
-      });
-    let isEnded = false;
-    const ended = new Promise<void>((resolve) =>
-      child.on('close', () => {
-        isEnded = true;
-        resolve();
-      }),
-    );
-    const end = () => {
-      if (!isEnded) process.kill(-child.pid!, 'SIGKILL');
-      return ended;
-    };
-    t.teardown(end);
-    return {
-      output: () => output,
-      ended,
-      end,
-      /** Resolves when the output matches the pattern. @throws Error when the program ends without a match */
-      printed: (pattern: RegExp) =>
-        eventually(() => {
-          if (pattern.test(output)) return true;
-          if (isEnded) throw new Error(`it ended without ${pattern}: ${output}`);
-          return undefined;
-        }),
-    };
-  };
 }
 
 function keyOf(publisher: number): string {

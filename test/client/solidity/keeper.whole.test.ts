@@ -14,8 +14,7 @@ test('the keeper sends nothing above its caps', async (t) => {
   const { node, startKeeper } = await openMarket(t, 2, false);
   const capped = startKeeper({ FEE_CAP_GWEI: '0.5' });
   await capped.printed(/not sent: a fee of 1000000014 wei/);
-  capped.kill();
-  await capped.ended;
+  await capped.end();
   t.equal(node.mined, 0);
   // The gas limit of a transaction with three assets is 237,080, so two of them cost less than a third of this.
   const day = startKeeper({ DAY_CAP_ETH: '0.0006', STATE: `${t.testdir()}/day.spent` });

@@ -4,7 +4,7 @@ import { seededRandom } from '../../../scripts/load/random.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { publisherSigner, startTestService, type TestService } from '../../service/harness.js';
 import { openPublisher, publish } from '../../service/publishing.js';
-import { type Example, startExample } from '../examples/example.js';
+import { type Running, startExample } from '../examples/example.js';
 import { Chain, type Deployed } from './chain.js';
 import { NATIVE_ECRECOVER } from './native_ecrecover.js';
 import { E18, NS_PER_S } from './payloads.js';
@@ -34,7 +34,7 @@ export interface Market {
   /** The facts about all blocks so far. */
   readonly seen: Seen;
   /** Starts a keeper, or another one after it was killed. */
-  startKeeper(env?: Readonly<Record<string, string>>): Example;
+  startKeeper(env?: Readonly<Record<string, string>>): Running;
 }
 
 export interface Seen {
@@ -141,8 +141,7 @@ export async function runOverKills(t: Test, market: Market, updates: number, kil
   for (let kill = 1; kill <= kills + 1; kill++) {
     const target = Math.floor((updates * kill) / (kills + 1));
     await eventually(() => node.mined - node.vain >= target);
-    keeper.kill();
-    await keeper.ended;
+    await keeper.end();
     if (kill <= kills) keeper = market.startKeeper();
   }
   t.comment(`${node.mined} transactions, ${node.vain} in vain, ${seen.stored} prices stored`);
