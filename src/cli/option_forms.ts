@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { readServiceUrl } from '../client/connect/service_url.js';
 import { addressFault, keyFault } from '../client/verify/key_form.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
-import { ORACLE_ID_LENGTH } from '../wire/signatures.js';
+import { ORACLE_ID_LENGTH, PUBLIC_KEY_BYTES, type SignatureType } from '../wire/signatures.js';
 
 // The readers of addresses, keys and names on the command line. Each has one form for all commands.
 
@@ -17,6 +17,18 @@ export function parseEvmAddress(text: string): string {
 /** Reads an EVM address or a Stark public key. @throws InvalidArgumentError for another text */
 export function parseKey(text: string): string {
   return unless(keyFault(text), text);
+}
+
+/** A publisher, named by an address or a Stark public key. */
+export interface NamedPublisher {
+  readonly key: string;
+  readonly signatureType: SignatureType;
+}
+
+/** Reads a publisher's key, whose length decides the type of its signatures. @throws InvalidArgumentError for another text */
+export function parsePublisher(text: string): NamedPublisher {
+  const key = parseKey(text.trim());
+  return { key, signatureType: key.length === 2 + 2 * PUBLIC_KEY_BYTES.evm ? 'evm' : 'stark' };
 }
 
 /** Reads an EVM address or a Stark public key of an option that may be given several times. */

@@ -7,6 +7,7 @@ import { createEmptyProgram } from './empty_program.js';
  */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve_command.js')).registerServe,
+  init: async () => (await import('./init_command.js')).registerInit,
   'demo-cluster': async () => (await import('./demo_cluster_command.js')).registerDemoCluster,
   'cluster-init': async () => (await import('./cluster_init_command.js')).registerClusterInit,
   'check-config': async () => (await import('./check_config_command.js')).registerCheckConfig,

@@ -1,7 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Logger, pino } from 'pino';
-import type { OwnPublisher } from './demo/config_text.js';
 import type { DemoOptions } from './demo/serve_demo.js';
+import { parsePublisher } from './option_forms.js';
 import { parsePort } from './port_option.js';
 import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from './service_process.js';
 import { ownText, tell } from './shown_line.js';
@@ -57,14 +57,6 @@ async function serve(options: ServeOptions): Promise<void> {
   else if (options.publisher !== undefined)
     throw new Error('--publisher is an option of the demo: list the publisher in the file of --config');
   else await serveFile(options.config, options, logger);
-}
-
-function parsePublisher(key: string): OwnPublisher {
-  if (/^0x[0-9a-fA-F]{40}$/.test(key)) return { key, signatureType: 'evm' };
-  if (/^0x[0-9a-fA-F]{64}$/.test(key)) return { key, signatureType: 'stark' };
-  throw new InvalidArgumentError(
-    'it must be an address (0x and 40 digits) or a Stark public key (0x and 64 digits).',
-  );
 }
 
 /** Creates a logger that writes JSON lines to standard output. */

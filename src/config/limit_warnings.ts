@@ -10,7 +10,7 @@ const PAST_NS_MIN = 100n * NS_PER_MS;
 const FUTURE_NS_MAX = 60n * NS_PER_SECOND;
 /** The shortest useful retention. The store deletes candles by whole UTC days, so with a shorter time no finished day stays complete. */
 const RETENTION_NS_MIN = 86_400n * NS_PER_SECOND;
-/** The `TimeoutStopSec` of the units in scripts/deploy. */
+/** The `TimeoutStopSec` of the unit in scripts/deploy. */
 export const UNIT_STOP_SECONDS = 30n;
 /** The time that a stop needs after the sockets are closed. */
 const STOP_WITHOUT_DRAIN_SECONDS = 5n;

@@ -1,5 +1,5 @@
 import { ADMIN_PATHS, PAGE_PATHS, PUBLISH_PATHS, REST_PATHS, STREAM_PATH } from '../../wire/paths.js';
-import type { OwnPublisher } from './config_text.js';
+import type { NamedPublisher } from '../option_forms.js';
 import type { LiveMarkets } from './live_markets.js';
 
 export interface BannerOptions {
@@ -17,7 +17,7 @@ export interface BannerOptions {
   /** The real markets, if some prices come from real markets. */
   readonly markets?: LiveMarkets | undefined;
   /** The user's own publisher, if the user has named one. */
-  readonly own?: OwnPublisher | undefined;
+  readonly own?: NamedPublisher | undefined;
 }
 
 /** Returns the text that the demo prints when it is ready: its addresses, and commands to paste into another terminal. */
@@ -57,7 +57,7 @@ ${publishText(own, token, socketUrl)}
 }
 
 /** Returns the commands with which the user publishes a price. */
-function publishText(own: OwnPublisher | undefined, token: string, socketUrl: string): string {
+function publishText(own: NamedPublisher | undefined, token: string, socketUrl: string): string {
   if (own === undefined)
     return `  node dist/src/cli/main.js keygen --out data/my-publisher.hex
   npm start -- --publisher <the address that keygen prints>

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SignatureType } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import type { NamedPublisher } from '../option_forms.js';
 import { DEMO_NAMES, type DemoAsset } from './demo_catalogue.js';
 
 /** The oracle ID of every simulated publisher. */
@@ -25,14 +26,7 @@ export interface DemoConfigOptions {
   /** The publisher of real prices, if the demo has one. */
   readonly markets?: MarketPublisher | undefined;
   /** The user's own publisher, if the user has named one. */
-  readonly own?: OwnPublisher | undefined;
-}
-
-/** A publisher of the user of the demo. */
-export interface OwnPublisher {
-  /** An address or a Stark public key. */
-  readonly key: string;
-  readonly signatureType: SignatureType;
+  readonly own?: NamedPublisher | undefined;
 }
 
 /** The only publisher of some of the assets. */
@@ -121,7 +115,7 @@ function marketPublisherText({ key }: MarketPublisher, assets: readonly DemoAsse
   return `  - { key: ${quoted(key)}, assets: ${JSON.stringify(assets.map(({ symbol }) => symbol))} }\n`;
 }
 
-function ownPublisherText({ key, signatureType }: OwnPublisher): string {
+function ownPublisherText({ key, signatureType }: NamedPublisher): string {
   return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, assets: ["*"] }\n`;
 }
 

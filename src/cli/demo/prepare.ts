@@ -3,12 +3,8 @@ import { join, resolve } from 'node:path';
 import { createPriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
 import type { SignatureType, Simulated } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import {
-  type DemoConfigOptions,
-  demoConfigText,
-  type OwnPublisher,
-  SIMULATION_ORACLE_ID,
-} from './config_text.js';
+import type { NamedPublisher } from '../option_forms.js';
+import { type DemoConfigOptions, demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
 import { DEMO_CATALOGUE, type DemoAsset, liveCatalogue } from './demo_catalogue.js';
 import { type DemoSecrets, ensureDemoSecrets, ensureMarketSecrets, type MarketSecrets } from './secrets.js';
 
@@ -36,7 +32,10 @@ export interface Demo {
 export function prepareDemo(
   dataDir: string,
   ports: { port: number; adminPort: number },
-  { realSymbols, own }: { realSymbols?: readonly string[] | undefined; own?: OwnPublisher | undefined } = {},
+  {
+    realSymbols,
+    own,
+  }: { realSymbols?: readonly string[] | undefined; own?: NamedPublisher | undefined } = {},
 ): Demo {
   const dir = resolve(dataDir);
   const { secrets, created } = ensureDemoSecrets(dir);

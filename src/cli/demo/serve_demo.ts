@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../../clock/clock.js';
 import type { Service } from '../../service/service.js';
+import type { NamedPublisher } from '../option_forms.js';
 import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from '../service_process.js';
 import { ownText, tell } from '../shown_line.js';
 import { renderDemoBanner } from './banner.js';
-import type { OwnPublisher } from './config_text.js';
 import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './live_markets.js';
 import { startLivePublisher } from './live_publisher.js';
 import { writePastCandles } from './past_candles.js';
@@ -20,7 +20,7 @@ export interface DemoOptions {
   /** The path of a file of sources, or `true` for the demo's own file. */
   readonly live?: string | true;
   /** A publisher beside those of the demo. */
-  readonly publisher?: OwnPublisher;
+  readonly publisher?: NamedPublisher;
 }
 
 /** Serves the demo, with its publishers, until the process must stop. */
