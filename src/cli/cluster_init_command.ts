@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemReason } from '../log/store/data_folder.js';
 import { NODE_MAX } from '../model/node_list.js';
 import type { ServerAddress } from './cluster_init/cluster_files.js';
 import { errorText, outputOf, ownText, tell } from './shown_line.js';
 
 interface ClusterInitOptions {
-  readonly nodes: number;
+  readonly add?: 'aggregator' | 'edge';
+  readonly remove?: string;
+  readonly nodes?: number;
   readonly aggregators: number;
-  readonly servers: readonly ServerAddress[];
+  readonly servers?: readonly ServerAddress[];
   readonly name: string;
   readonly config?: string;
   readonly tls: boolean;
@@ -25,10 +27,19 @@ export function registerClusterInit(program: Command): void {
   program
     .command('cluster-init')
     .description(
-      'make the files of a new cluster: NATS servers, users, certificates, and the configuration of each node',
+      'make the files of a new cluster: NATS servers, users, certificates, and the configuration of each node; or add or remove a node',
     )
-    .argument('<dir>', 'the folder to make; copy each folder in it to its machine')
-    .requiredOption('--nodes <number>', 'the number of nodes', parseCount)
+    .argument('<dir>', 'the folder to make or to change; copy each folder in it to its machine')
+    .addOption(
+      new Option('--add <role>', 'add a node to the cluster of the folder').choices(['edge', 'aggregator']),
+    )
+    .addOption(
+      new Option(
+        '--remove <node>',
+        'remove a node, such as node-4, from the cluster of the folder',
+      ).conflicts('add'),
+    )
+    .option('--nodes <number>', 'the number of nodes', parseCount)
     .option(
       '--aggregators <number>',
       'the number of nodes that can make prices; the others are edges',
@@ -38,14 +49,17 @@ export function registerClusterInit(program: Command): void {
     .option('--name <word>', 'the name of the cluster', parseName, 'main')
     .option('--config <file>', 'the other sections of the configuration, the same on all nodes')
     .option('--no-tls', 'without certificates, for a cluster on one machine')
-    .requiredOption(
+    .option(
       '--servers <hosts>',
       'the hosts of one, three or five NATS servers, such as 10.0.0.1,10.0.0.2,10.0.0.3',
       parseServers,
     )
     .action(async (dir: string, options: ClusterInitOptions, command: Command) => {
       try {
-        await initCluster(dir, options, (text) => tell(outputOf(command).err, ownText(text)));
+        const { out, err } = outputOf(command);
+        const isChange = options.add !== undefined || options.remove !== undefined;
+        if (isChange) tell(out, ownText(await changeCluster(dir, options)));
+        else await initCluster(dir, options, (text) => tell(err, ownText(text)));
       } catch (error) {
         tell(outputOf(command).err, errorText(error));
         process.exitCode = 1;
@@ -53,11 +67,31 @@ export function registerClusterInit(program: Command): void {
     });
 }
 
+/** Adds or removes a node. @returns the steps that the operator takes next, in their order */
+async function changeCluster(dir: string, { add, remove }: ClusterInitOptions): Promise<string> {
+  const { addNode, removeNode } = await import('./cluster_init/cluster_changes.js');
+  const { name, role, servers } = add === undefined ? removeNode(dir, remove!) : addNode(dir, add);
+  const files = servers.map((server) => `${dir}/${server}/nats.conf`).join(', ');
+  const reload = 'nats-server --signal reload=PID';
+  if (add === undefined)
+    return `${name}, an ${role}, is removed from the files. In this order:
+1. stop ${name}; its readers connect to other nodes
+2. on each NATS server, one after the other: replace its nats.conf (${files}), then run
+   ${reload}`;
+  return `${dir}/${name} has the files of an ${role}. In this order:
+1. on each NATS server, one after the other: replace its nats.conf (${files}), then run
+   ${reload} && sleep 1 && ${reload}
+   (the first reload makes the account of the node, and the second one gives it the log)
+2. copy ${dir}/${name} to its machine, and start the node with its tickseal.yaml`;
+}
+
 async function initCluster(
   dir: string,
   { nodes, aggregators, servers, name, config, tls }: ClusterInitOptions,
   say: (text: string) => void,
 ): Promise<void> {
+  if (nodes === undefined || servers === undefined)
+    throw new RangeError('--nodes and --servers are required, except with --add and --remove');
   if (aggregators > nodes)
     throw new RangeError(`--aggregators is ${aggregators}, more than --nodes, ${nodes}`);
   const sections = config === undefined ? '' : readSections(config);

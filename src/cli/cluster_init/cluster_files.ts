@@ -1,10 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js';
 import { newNatsKey } from '../../cluster/nats/nats_key.js';
 import { parseConfig } from '../../config/load.js';
 import { toHex } from '../../model/hex.js';
-import { createPrivateKey } from '../keygen_command.js';
+import { createPrivateKey, writeNewFile } from '../keygen_command.js';
 import { makeAuthority, makeServerCertificate } from './nats_authority.js';
 
 export interface ClusterPlan {
@@ -40,7 +40,7 @@ const CONNECTIONS_MAX = 1_000;
 export class InvalidSections extends Error {}
 
 /** The names of the keys of each role. */
-const KEYS = { aggregator: ['evm', 'stark', 'stream'], edge: ['stream'] } as const;
+export const NODE_KEYS = { aggregator: ['evm', 'stark', 'stream'], edge: ['stream'] } as const;
 
 /**
  * Writes the files of a cluster.
@@ -66,10 +66,10 @@ export function writeClusterFiles(plan: ClusterPlan): void {
   for (const { node, role, key } of members) {
     const folder = join(dir, `node-${node}`);
     mkdirSync(folder);
-    for (const one of KEYS[role]) writeSecret(join(folder, `${one}.hex`), secrets[one]);
-    writeSecret(join(folder, 'nats.nk'), `${key.seed}\n`);
+    for (const one of NODE_KEYS[role]) writeNewFile(join(folder, `${one}.hex`), secrets[one]);
+    writeNewFile(join(folder, 'nats.nk'), `${key.seed}\n`);
     if (hasTls) copyFileSync(join(dir, 'ca.pem'), join(folder, 'nats-ca.pem'));
-    writeSecret(join(folder, 'tickseal.yaml'), nodeText(plan, node, role));
+    writeNewFile(join(folder, 'tickseal.yaml'), nodeText(plan, node, role));
   }
 }
 
@@ -122,7 +122,7 @@ function writeServer({ dir, servers, hasTls }: ClusterPlan, index: number, accou
         ]),
     accounts,
   ];
-  writeSecret(join(folder, 'nats.conf'), lines.join('\n'));
+  writeNewFile(join(folder, 'nats.conf'), lines.join('\n'));
 }
 
 function serverTls(folder: string): string {
@@ -148,14 +148,10 @@ function nodeText(
     ...(hasTls && { tls: { ca_file: 'nats-ca.pem' } }),
     replicas: servers.length === 1 ? 1 : 3,
   };
-  const files = Object.fromEntries(KEYS[role].map((key) => [key, { file: `${key}.hex` }]));
+  const files = Object.fromEntries(NODE_KEYS[role].map((key) => [key, { file: `${key}.hex` }]));
   return `${sectionsOf(node).trimEnd()}\nkeys: ${JSON.stringify(files)}\ncluster: ${JSON.stringify(cluster)}\n`;
 }
 
 function keyText(type: 'evm' | 'stark'): string {
   return `${toHex(createPrivateKey(type))}\n`;
-}
-
-function writeSecret(file: string, text: string): void {
-  writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
 }

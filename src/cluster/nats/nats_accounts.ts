@@ -1,5 +1,5 @@
 import { questionTopic, reportTopic, SERVERS_TOPIC, submitTopic } from '../subjects.js';
-import { Names } from './nats_options.js';
+import { JETSTREAM_INFO, Names } from './nats_options.js';
 
 export interface NatsUser {
   readonly node: number;
@@ -77,12 +77,6 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
     '',
   ].join('\n');
 }
-
-/**
- * The request that a NATS server expects among an account's imports. Without this import, the server itself answers all JetStream requests
- * of the account with an error. No user of the account may send this request.
- */
-const JETSTREAM_INFO = '$JS.API.INFO';
 
 /** The requests with which the CLI `nats` lists the streams. */
 const STREAM_LISTS = ['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'];

@@ -1,5 +1,6 @@
 import { createInbox, type Msg } from '@nats-io/transport-node';
 import type { BusConnection } from './nats_connection.js';
+import { noAnswer } from './nats_streams.js';
 
 /**
  * The longest time between two messages of a batch. After this time, the node repeats the request. The first request may have reached a
@@ -32,7 +33,9 @@ export async function readBatch(
   request: BatchRequest,
 ): Promise<readonly Msg[]> {
   if (connection.server === undefined) throw new Error('not connected to a NATS server');
+  const subject = `$JS.API.DIRECT.GET.${stream}`;
   return new Promise((resolve, reject) => {
+    let isUnheard = false;
     const messages: Msg[] = [];
     const inbox = createInbox(connection.inboxPrefix);
     const end = (error?: Error) => {
@@ -47,6 +50,7 @@ export async function readBatch(
     const stop = connection.subscribe(inbox, (message) => {
       const code = message.headers?.code ?? 0;
       if (code === NO_RESPONDERS && messages.length === 0) {
+        isUnheard = true;
         again = setTimeout(ask, ASK_AGAIN_MS);
         return;
       }
@@ -57,12 +61,13 @@ export async function readBatch(
       else end(new Error(`${stream} cannot be read: ${message.headers!.description} (${code})`));
     });
     let again: NodeJS.Timeout | undefined;
-    const timer = setTimeout(() => end(new Error(`no server answers with ${stream}`)), SILENT_MS_MAX);
+    const silence = () => (isUnheard ? noAnswer(subject) : `no server answers with ${stream}`);
+    const timer = setTimeout(() => end(new Error(silence())), SILENT_MS_MAX);
     const stopLost = connection.onLost(() => end(new Error('the connection to the NATS server was lost')));
     const question = new TextEncoder().encode(JSON.stringify(request));
     const ask = () => {
       try {
-        connection.publish(`$JS.API.DIRECT.GET.${stream}`, question, inbox);
+        connection.publish(subject, question, inbox);
       } catch (error) {
         end(error as Error);
       }

@@ -14,6 +14,11 @@ export function newNatsKey(): { readonly publicKey: string; readonly seed: strin
   return { publicKey: key.getPublicKey(), seed: Buffer.from(key.getSeed()).toString() };
 }
 
+/** Returns the public key of a seed. */
+export function natsPublicKey(seed: string): string {
+  return nkeys.fromSeed(Buffer.from(seed)).getPublicKey();
+}
+
 /**
  * Returns the function that answers a server's challenge with the NKey of a user. The function of the client itself takes 50 ms of CPU time
  * at the start of a process, because it signs in JavaScript.

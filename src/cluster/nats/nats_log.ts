@@ -9,6 +9,7 @@ import { type LogExtent, type LogPosition, type LogRecord, RecordsMissing, Wrong
 import { readBatch } from './nats_batch.js';
 import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
+import { noAnswer } from './nats_streams.js';
 
 const APPEND_MS_MAX = 2_000;
 /** The time limit of a request about the log. A request that the servers lose in an election is repeated soon. */
@@ -16,6 +17,8 @@ const ASK_MS_MAX = 800;
 const READ_RECORDS_MAX = 2_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
 
+/** The name of the error of a request that nobody answers. */
+const NOT_ANSWERED = 'JetStreamNotEnabled';
 /** JetStream's error code for "wrong last sequence". */
 const WRONG_LAST_SEQUENCE = 10_071;
 const NO_MESSAGE = 10_037;
@@ -124,6 +127,8 @@ export class Log {
       );
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return undefined;
+      if ((error as Error).name === NOT_ANSWERED)
+        throw new Error(noAnswer(`$JS.API.STREAM.MSG.GET.${this.#names.logStream}`), { cause: error });
       throw error;
     }
     return message?.subject.slice(this.#idStart);

@@ -23,6 +23,12 @@ export interface NatsOptions {
   readonly onNotice: (text: string) => void;
 }
 
+/**
+ * The request that a NATS server expects among an account's imports. Without this import, the server itself answers all JetStream requests
+ * of the account with an error. No user of the account may send this request.
+ */
+export const JETSTREAM_INFO = '$JS.API.INFO';
+
 /** The names of the streams and subjects of a cluster. */
 export class Names {
   readonly logStream: string;

@@ -7,7 +7,7 @@ import {
   type StreamUpdateConfig,
 } from '@nats-io/jetstream';
 import { errors } from '@nats-io/transport-node';
-import { Names, type NatsOptions } from './nats_options.js';
+import { JETSTREAM_INFO, Names, type NatsOptions } from './nats_options.js';
 
 type StreamSettings = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects' | 'num_replicas'>;
 
@@ -101,7 +101,7 @@ class ForeignStream extends Error {
 
 /** Error codes of JetStream, from `server/errors.json` of nats-server. */
 export const STREAM_NOT_FOUND = 10_059;
-const NOT_ENABLED = [10_039, 10_076];
+const NOT_ENABLED_FOR_ACCOUNT = 10_039;
 const NO_PLACE = [10_005, 10_023];
 const NO_CLUSTER = 10_074;
 
@@ -116,7 +116,7 @@ export function isCode(error: unknown, ...codes: readonly number[]): boolean {
 function isFinal(error: unknown): boolean {
   return (
     error instanceof ForeignStream ||
-    isCode(error, NO_CLUSTER, NOT_ENABLED[0]!) ||
+    isCode(error, NO_CLUSTER) ||
     causes(error).some((cause) => cause instanceof errors.PermissionViolationError)
   );
 }
@@ -128,14 +128,18 @@ function describe(error: unknown, { name, num_replicas }: StreamSettings): strin
     return `there is no stream ${name}; an aggregator of the cluster makes it`;
   if (isCode(error, ...NO_PLACE, NO_CLUSTER))
     return `cluster.replicas is ${num_replicas}, but the NATS servers cannot keep so many copies of ${name}: ${message}`;
-  if (
-    isCode(error, ...NOT_ENABLED) ||
-    causes(error).some((cause) => cause instanceof errors.NoRespondersError)
-  )
-    return 'JetStream is not enabled on the NATS servers, or not for this user';
+  if (causes(error).some((cause) => isCode(cause, NOT_ENABLED_FOR_ACCOUNT)))
+    return `this user has no JetStream: its account in nats.conf lacks the import of ${JETSTREAM_INFO}, or is new, and the server must be reloaded once more`;
+  if (causes(error).some((cause) => cause instanceof errors.NoRespondersError))
+    return noAnswer(`$JS.API.STREAM.INFO.${name}`);
   if (causes(error).some((cause) => cause instanceof errors.PermissionViolationError))
     return `the NATS user may not use the stream ${name}: ${message}`;
   return `the NATS servers give no stream ${name}; do most of them run and reach each other? (${message})`;
+}
+
+/** Returns the reason why a request to JetStream has no answer. */
+export function noAnswer(subject: string): string {
+  return `no NATS server answers ${subject}: the account of this user in nats.conf lacks the import, or JetStream is not enabled on the NATS servers`;
 }
 
 function causes(error: unknown): readonly unknown[] {

@@ -88,6 +88,33 @@ test('wrong credentials are refused at once', needsNatsServer(), async (t) => {
   }
 });
 
+test('an import that an older nats.conf lacks is named', needsNatsServer(), async (t) => {
+  const edgeOf = SHIPPED_ACCOUNTS.indexOf('  EDGE_3 {');
+  const without = (subject: string) => {
+    const line = new RegExp(`.*"${subject.replaceAll('$', '\\$')}" \\} \\}\n`);
+    const imports = SHIPPED_ACCOUNTS.indexOf('imports', edgeOf);
+    return SHIPPED_ACCOUNTS.slice(0, imports) + SHIPPED_ACCOUNTS.slice(imports).replace(line, '');
+  };
+  for (const subject of [
+    '$JS.API.INFO',
+    '$JS.API.STREAM.INFO.TS_MAIN_LOG',
+    '$JS.API.DIRECT.GET.TS_MAIN_LOG',
+    '$JS.API.STREAM.MSG.GET.TS_MAIN_LOG',
+  ]) {
+    const { urls } = await natsServers(t, 1, without(subject));
+    const aggregator = await natsBus(t, urls, { credentials: credentialsOf(1) });
+    await aggregator.append(LOG_START, 'a-1', bytes);
+    const read = async () => {
+      const options = natsOptions(urls, { role: 'edge', credentials: credentialsOf(3), startMsMax: 300 });
+      const bus = await openNatsBus(options);
+      t.teardown(() => bus.close());
+      await bus.extent();
+      await bus.read(0);
+    };
+    await t.rejects(read(), { message: new RegExp(subject.replaceAll('$', '\\$')) }, subject);
+  }
+});
+
 test('TLS, both ways', needsNatsServer(), async (t) => {
   const dir = t.testdir();
   const authority = new TestAuthority(dir);
