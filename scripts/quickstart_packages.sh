@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches the packages of the quickstarts in Python, Go and Rust, with the commands of their page, and compiles them. Also fetches the
-# Python packages that read exported Parquet files. Prints a name and a folder for each. The folders are in a cache of the user outside
+# Python packages that read exported Parquet files, and the schema of compose files. Prints a name and a folder for each. The folders are in a cache of the user outside
 # the repository, and tests use them. The script skips a language that is missing on this machine, or whose packages cannot be fetched.
 # With --prepared the script fetches nothing.
 set -euo pipefail
@@ -17,6 +17,9 @@ commands() {
   if [[ $1 == parquet ]]; then
     echo 'python3 -m venv env'
     echo 'env/bin/pip install pyarrow==26.0.1 duckdb==2.0.1'
+  elif [[ $1 == compose ]]; then
+    echo 'go mod download -json github.com/compose-spec/compose-go/v2@v2.16.2 > module.json'
+    echo 'cp "$(sed -n "s/.*\"Dir\": \"\(.*\)\".*/\1/p" module.json)/schema/compose-spec.json" .'
   else block "sh $1"; fi
 }
 
@@ -43,5 +46,6 @@ prepare() {
 
 prepare python python3 read.py
 prepare parquet python3
+prepare compose go
 prepare go go main.go 'go build -o reader .'
 prepare rust cargo src/main.rs 'CARGO_PROFILE_DEV_DEBUG=0 cargo build --quiet'

@@ -19,6 +19,8 @@ export interface HostConfig {
   readonly oracleId: string;
   readonly host: string;
   readonly port: number;
+  /** The address of the admin listener. */
+  readonly adminHost: string;
   readonly adminPort: number;
   readonly publicUrl: string | undefined;
   /** The files of the certificate and its key. */
@@ -58,6 +60,7 @@ export function hostConfigText(template: string, host: HostConfig): string {
   if (tls === undefined) document.deleteIn(['listen', 'tls']);
   for (const [name, file] of Object.entries(tls ?? {}))
     document.setIn(['listen', 'tls', name], resolve(file));
+  document.setIn(['admin', 'host'], host.adminHost);
   document.setIn(['admin', 'port'], host.adminPort);
   const keys = typesOf(publishers).map((type) => [type, { file: `keys/${type}.hex` }]);
   document.set('keys', document.createNode(Object.fromEntries(keys)));

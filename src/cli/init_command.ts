@@ -16,6 +16,7 @@ interface InitOptions {
   readonly tlsKey?: string;
   readonly host?: string;
   readonly port?: number;
+  readonly adminHost: string;
   readonly adminPort: number;
   readonly oracleId: string;
 }
@@ -56,7 +57,8 @@ export function registerInit(program: Command, streams: CommandStreams = process
       'the port for readers and publishers; 8080, or 8443 with a certificate',
       parsePort,
     )
-    .option('--admin-port <port>', 'the port of the admin listener on 127.0.0.1', parsePort, 9090)
+    .option('--admin-host <host>', 'the host of the admin listener, which asks for no token', '127.0.0.1')
+    .option('--admin-port <port>', 'the port of the admin listener', parsePort, 9090)
     .option('--oracle-id <id>', 'the name of the service in Stark prices, for ever', parseOracleId, 'servc')
     .action(async (dir: string, _: unknown, command: Command) => {
       try {
@@ -83,10 +85,10 @@ async function init(dir: string, command: Command, streams: CommandStreams): Pro
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new Error('--tls-cert and --tls-key belong together');
   const tls = tlsCert && tlsKey ? { cert_file: tlsCert, key_file: tlsKey } : undefined;
-  const { host = tls ? '0.0.0.0' : '127.0.0.1', port = tls ? 8443 : 8080, adminPort, oracleId } = options;
+  const { host = tls ? '0.0.0.0' : '127.0.0.1', port = tls ? 8443 : 8080 } = options;
   const { InvalidPlan, writeHostFiles } = await import('./host_files.js');
   try {
-    const plan = { dir, publishers: publisher, assets, publicUrl, tls, host, port, adminPort, oracleId };
+    const plan = { ...options, dir, publishers: publisher, assets, publicUrl, tls, host, port };
     const scheme = tls ? 'wss' : 'ws';
     const url = publicUrl ?? `${scheme}://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
     tell(streams.stdout, ownText(nextSteps(writeHostFiles(plan), url)));
