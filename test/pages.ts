@@ -19,6 +19,7 @@ export const PAGES = [
   'src/tlog/README.md',
   'bench/README.md',
   'scripts/deploy/CLUSTER.md',
+  'scripts/deploy/COMPATIBILITY.md',
   'scripts/deploy/README.md',
   'scripts/torture/README.md',
 ] as const;

@@ -27,7 +27,7 @@ test('every page is tested', async (t) => {
   const found = folders.flatMap((folder) =>
     (readdirSync(join(ROOT, folder), { recursive: true }) as string[]).map((path) => join(folder, path)),
   );
-  const pages = found.filter((path) => /(?:^|\/)(?:README|CLUSTER)\.md$/.test(path));
+  const pages = found.filter((path) => /(?:^|\/)(?:README|CLUSTER|COMPATIBILITY)\.md$/.test(path));
   t.same(pages.sort(), PAGES.slice(1).sort());
 });
 

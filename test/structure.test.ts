@@ -44,6 +44,7 @@ const ROOMS: Rooms = {
   log: {
     uses: ['wire', 'model', 'crypto'],
     shows: [
+      'disk/segment',
       'feed/byte_ring',
       'feed/feed',
       'feed/feed_bytes',
@@ -105,6 +106,7 @@ const ROOMS: Rooms = {
       'clone',
       'cluster_hash',
       'config',
+      'config_format',
       'document',
       'key_source',
       'listen_section',
@@ -204,6 +206,7 @@ const ROOMS: Rooms = {
     shows: [
       'bus',
       'leading/term',
+      'log/log_batch',
       'log/log_follower_options',
       'log/log_servers',
       'log/shared_candles',
@@ -261,7 +264,7 @@ const ROOMS: Rooms = {
       'cluster',
       'server',
     ],
-    shows: ['known_ids', 'service', 'start'],
+    shows: ['formats', 'known_ids', 'service', 'start'],
   },
   cli: {
     uses: [

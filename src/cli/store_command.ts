@@ -28,12 +28,22 @@ export function registerStore(
       try {
         const { readContents } = await import('../log/store/contents.js');
         const { checkPastOf } = await import('./past_of_folder.js');
+        const { FORMATS } = await import('../service/formats.js');
         const contents = await readContents(folder, (...step) => progress.update(...step), checkPastOf);
         progress.clear();
         if (newLog) await (await import('../log/store/forget_log.js')).forgetLog(folder, systemClock());
         const out = new LineWriter(stdout, () => {});
-        if (json) out.json(JSON.stringify(contents));
-        else out.write(ownText(contentsText(folder, contents, Date.now() / 1000, newLog)));
+        if (json) out.json(JSON.stringify({ ...contents, formats: FORMATS }));
+        else {
+          out.write(ownText(contentsText(folder, contents, Date.now() / 1000, newLog)));
+          out.write(
+            ownText(
+              `formats of this program: ${Object.entries(FORMATS)
+                .map(([name, format]) => `${name} ${format}`)
+                .join(', ')}`,
+            ),
+          );
+        }
         if (contents.damage.length > 0) process.exitCode = 1;
       } catch (error) {
         progress.clear();

@@ -9,6 +9,7 @@ import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name
 import { ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { allowedOrigin, operatorOrigin } from './allowed_origin.js';
 import { clusterSchema } from './cluster_schema.js';
+import { configFormat } from './config_format.js';
 import { logSchema } from './log_section.js';
 import { publicUrl } from './public_url.js';
 import {
@@ -268,6 +269,7 @@ const limits = z.strictObject({
 });
 
 export const fileSchema = z.strictObject({
+  format: configFormat,
   service: service.prefault({}),
   listen: listen.prefault({}),
   admin: admin.prefault({}),

@@ -22,6 +22,8 @@ export interface AdminOptions {
   readonly notReady: () => readonly string[];
   /** Returns what will soon need the operator, although the service is ready. */
   readonly remarks: () => readonly string[];
+  /** The facts about the program that a ready service shows: its version, and the numbers of its formats. */
+  readonly facts: object;
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   /** Returns the verdict on the last requested reload. */
@@ -37,7 +39,7 @@ export interface AdminOptions {
 export async function openAdmin(
   ws: typeof uWS,
   at: AdminConfig,
-  { notReady, remarks, metrics, lastReload, sharesPort }: AdminOptions,
+  { notReady, remarks, facts, metrics, lastReload, sharesPort }: AdminOptions,
 ): Promise<OpenPort> {
   const app = createApp(ws, at);
   const ownHosts = new OwnHosts([at.host, ...at.allowedHosts]);
@@ -57,7 +59,7 @@ export async function openAdmin(
       writeResponse(res, method, verdictResponse(lastReload()));
       return;
     }
-    writeResponse(res, method, answer(method, path, { notReady, remarks }));
+    writeResponse(res, method, answer(method, path, { notReady, remarks, facts }));
   });
   return listen(ws, app, { ...at, port: sharesPort ? at.port : await claimPort(at) });
 }
@@ -76,7 +78,7 @@ const PATHS: readonly string[] = Object.values(ADMIN_PATHS);
 function answer(
   method: string,
   path: string,
-  { notReady, remarks }: Pick<AdminOptions, 'notReady' | 'remarks'>,
+  { notReady, remarks, facts }: Pick<AdminOptions, 'notReady' | 'remarks' | 'facts'>,
 ): RestResponse {
   if (!PATHS.includes(path)) return failure(404, `no such path: this listener has ${PATHS.join(', ')}`);
   if (method !== 'GET') return failure(405, 'only GET is served here', [['Allow', 'GET']]);
@@ -86,7 +88,11 @@ function answer(
     ? {
         status: 200,
         headers: [],
-        body: JSON.stringify({ data: 'ok', ...(warnings.length > 0 && { warnings }) }),
+        body: JSON.stringify({
+          data: 'ok',
+          ...(path === ADMIN_PATHS.ready && facts),
+          ...(warnings.length > 0 && { warnings }),
+        }),
       }
     : { status: 503, headers: [], body: JSON.stringify({ error: reasons.join('; ') }) };
 }

@@ -16,6 +16,7 @@ import { guardFileHandles } from '../server/uws/file_handles.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
 import { announcedState, announcementWarnings } from './announced_state.js';
 import type { EdgeSet } from './edge/edge_set.js';
+import { FORMATS } from './formats.js';
 import { createMetrics } from './metrics/metrics.js';
 import type { Reloads } from './metrics/reloads.js';
 import type { ServiceState } from './metrics/state.js';
@@ -107,6 +108,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
         ({ name, message }) => `calendar ${name}: ${message}`,
       ),
     ],
+    facts: { version: program.version, formats: FORMATS },
     metrics: metricsText,
     lastReload: () => reloads.verdict,
   });

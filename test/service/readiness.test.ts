@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { logFolderOf, segmentPath } from '../../src/log/disk/segment.js';
+import { FORMATS } from '../../src/service/formats.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, type TestService, TestSocket } from './harness.js';
@@ -17,11 +18,12 @@ async function ask({ adminUrl }: TestService, path: string) {
 }
 
 const OK = { status: 200, type: 'application/json', body: { data: 'ok' } };
+const READY = { ...OK, body: { data: 'ok', version: 'unknown', formats: FORMATS } };
 
 test('a service that drains lives and is not ready', async (t) => {
   const service = await startTestService();
   t.same(await ask(service, '/livez'), OK);
-  t.same(await ask(service, '/readyz'), OK);
+  t.same(await ask(service, '/readyz'), READY);
   // The number of streams is so large that closing them takes several rounds.
   await Promise.all(Array.from({ length: 80 }, () => TestSocket.open(`${service.socketUrl}/ws`)));
   const probes = await Promise.all([RawHttp.open(service.adminPort), RawHttp.open(service.adminPort)]);
@@ -42,7 +44,7 @@ test('a ready service says which calendar ends soon', async (t) => {
   t.same(await ask(service, '/readyz'), {
     ...OK,
     body: {
-      data: 'ok',
+      ...READY.body,
       warnings: ['calendar own: its closures and hours were known until 2020-12-31: add those after it'],
     },
   });

@@ -11,9 +11,10 @@ export const IDS_FILE = 'streaming_ids.txt';
 /** The largest number of meanings, for about 15 full lists of IDs. */
 const MEANINGS_MAX = 1_000_000;
 
-const FORMAT = 1;
+/** The version of the list. */
+export const IDS_FORMAT = 1;
 const TITLE = '# tickseal streaming IDs, format ';
-const HEAD = `${TITLE}${FORMAT}
+const HEAD = `${TITLE}${IDS_FORMAT}
 # Each line: taxonomy ID, streaming ID, signature type, symbol. The service adds lines and never changes or removes one.
 `;
 const LAST = /^# (\d+) lines, SHA-256 ([0-9a-f]{64})$/;
@@ -60,9 +61,9 @@ export class StreamingIds {
       throw new Error(`${file} cannot be read: ${systemReason(error)}`, { cause: error });
     }
     const format = new RegExp(`^${TITLE}(\\d+)\n`).exec(text)?.[1];
-    if (format !== undefined && Number(format) !== FORMAT)
+    if (format !== undefined && Number(format) !== IDS_FORMAT)
       throw new Error(
-        `${file} has format ${format}, and this version of tickseal reads format ${FORMAT}: use a version that reads format ${format}`,
+        `${file} has format ${format}, and this version of tickseal reads format ${IDS_FORMAT}: use a version that reads format ${format}`,
       );
     const read = readMeanings(text);
     if (typeof read !== 'string') return new StreamingIds(dir, read);

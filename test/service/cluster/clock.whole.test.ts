@@ -40,7 +40,7 @@ test('an edge with a wrong clock says so', needsNatsServer(), async (t) => {
   t.ok(await eventually(async () => /the clock is 5\.\d s ahead of the NATS servers/.test(await reasons())));
   aheadNs = 0n;
   // A node whose clock was wrong asks the servers every 10 s.
-  t.ok(await eventually(async () => (await reasons()) === '{"data":"ok"}'));
+  t.ok(await eventually(async () => (await reasons()).startsWith('{"data":"ok"')));
 });
 
 test('a leader does not believe a jump that the NATS servers do not see', needsNatsServer(), async (t) => {
