@@ -70,6 +70,7 @@ const ROOMS: Rooms = {
       'store/folder_lock',
       'store/follower',
       'store/forget_log',
+      'store/kept_candles',
       'store/log_progress',
       'store/log_sizes',
       'store/marks',
@@ -112,6 +113,7 @@ const ROOMS: Rooms = {
       'listen_section',
       'load',
       'log_section',
+      'named_files',
       'private_keys',
       'public_url',
       'publisher_key',
@@ -264,7 +266,7 @@ const ROOMS: Rooms = {
       'cluster',
       'server',
     ],
-    shows: ['formats', 'known_ids', 'service', 'start'],
+    shows: ['deleted_data', 'formats', 'known_ids', 'service', 'start'],
   },
   cli: {
     uses: [

@@ -6,6 +6,7 @@ import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.j
 import { dataFolderProblem } from '../log/store/data_folder.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { hostProblem } from '../server/uws/port_claim.js';
+import { deletionWarnings } from '../service/deleted_data.js';
 import { idProblems } from '../service/known_ids.js';
 import { unannouncedKeyWarnings } from './planned_keys.js';
 
@@ -83,14 +84,16 @@ function withKeys(file: string, loaded: LoadResult): Configured {
   const errors = [...(read.ok ? [] : read.errors), ...(secret && 'message' in secret ? [secret] : [])];
   if (!read.ok || errors.length > 0) return { ok: false, errors: loaded.describe(errors) };
   const natsCredentials = secret && 'text' in secret ? secret.text : undefined;
-  const nowS = Math.floor(Date.now() / 1000);
-  const ofKeys = loaded.describe(unannouncedKeyWarnings(config, read.keys, nowS));
+  const planned = loaded.describe([
+    ...unannouncedKeyWarnings(config, read.keys, Math.floor(Date.now() / 1000)),
+    ...deletionWarnings(config, Date.now()),
+  ]);
   return {
     ok: true,
     config,
     keys: read.keys,
     natsCredentials,
-    warnings: [...warnings, ...ofKeys],
+    warnings: [...warnings, ...planned],
     describe: loaded.describe,
   };
 }

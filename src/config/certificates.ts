@@ -4,6 +4,7 @@ import type { Path, Problem } from './document.js';
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 /** The smallest size of an RSA key. Browsers and OpenSSL refuse smaller keys (CA/Browser Forum Baseline Requirements 6.1.5). */
 const RSA_BITS_MIN = 2048;
+const MONTH_MS = 30 * 86_400_000;
 
 /** Reads the certificates of a PEM text, in the order of the text. @throws Error when a certificate is damaged */
 export function readCertificates(pem: string): X509Certificate[] {
@@ -22,15 +23,25 @@ export function* certificateWarnings(
   { path, file, certificates }: CertificateFile,
   nowMs: number,
 ): Generator<Problem> {
+  yield* dateWarnings({ path, file, certificates }, nowMs);
   for (const certificate of certificates) {
-    const date = dateProblem(certificate, nowMs);
-    if (date !== undefined)
-      yield { path, message: `${file}: the certificate of ${nameOf(certificate.subject)} ${date}` };
     const { modulusLength: bits = RSA_BITS_MIN } = certificate.publicKey.asymmetricKeyDetails ?? {};
     if (bits < RSA_BITS_MIN) {
       const message = `${file}: the certificate of ${nameOf(certificate.subject)} has an RSA key of ${bits} bits; clients refuse fewer than ${RSA_BITS_MIN}`;
       yield { path, message };
     }
+  }
+}
+
+/** Finds the certificates that have expired, are not valid yet, or end soon. */
+export function* dateWarnings(
+  { path, file, certificates }: CertificateFile,
+  nowMs: number,
+): Generator<Problem> {
+  for (const certificate of certificates) {
+    const date = dateProblem(certificate, nowMs) ?? soonOver(certificate, nowMs);
+    if (date !== undefined)
+      yield { path, message: `${file}: the certificate of ${nameOf(certificate.subject)} ${date}` };
   }
 }
 
@@ -48,10 +59,12 @@ export function* chainWarnings({ path, file, certificates }: CertificateFile): G
   yield { path, message };
 }
 
-/** Finds an authority whose certificates have all expired. An expired certificate among valid certificates is normal. */
+/** Finds an authority whose certificates have all expired or end soon. An expired certificate among valid certificates is normal. */
 export function authorityWarnings(source: CertificateFile, nowMs: number): Problem[] {
   const { certificates } = source;
-  const isUsable = certificates.some((certificate) => dateProblem(certificate, nowMs) === undefined);
+  const isUsable = certificates.some(
+    (one) => dateProblem(one, nowMs) === undefined && soonOver(one, nowMs) === undefined,
+  );
   return isUsable ? [] : [...certificateWarnings(source, nowMs)];
 }
 
@@ -61,6 +74,13 @@ function dateProblem({ validFrom, validTo }: X509Certificate, nowMs: number): st
   return fromMs > nowMs
     ? `is valid only from ${dateText(fromMs)} on; until then clients refuse it`
     : undefined;
+}
+
+/** Returns the end of a certificate that should have been renewed: a month before it, or in the last third of a shorter life. */
+function soonOver({ validFrom, validTo }: X509Certificate, nowMs: number): string | undefined {
+  const [fromMs, toMs] = [Date.parse(validFrom), Date.parse(validTo)];
+  if (toMs - nowMs >= Math.min(MONTH_MS, (toMs - fromMs) / 3)) return undefined;
+  return `ends on ${dateText(toMs)}; renew it before, because clients refuse it then`;
 }
 
 function dateText(atMs: number): string {

@@ -7,7 +7,7 @@ import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Problem, readDocument } from './document.js';
 import { changeableByOthers, dataFolderRights } from './file_rights.js';
 import { notYetInForce } from './key_times.js';
-import { namedFileProblems, namedFileWarnings, withAbsolutePaths } from './named_files.js';
+import { namedFileProblems, namedFileWarnings, policyProblems, withAbsolutePaths } from './named_files.js';
 import { type Environment, loadKeys } from './private_keys.js';
 import type { ReadableFile } from './readable_file.js';
 import { referenceProblems } from './references.js';
@@ -58,6 +58,7 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
     ...notYetInForce(config, Date.now()),
     ...announced.problems,
     ...namedFileProblems(config, env),
+    ...policyProblems(config, keys.ok ? keys.keys : {}),
     ...dataFolderRights(config),
   ];
   if (problems.length > 0) return { ok: false, errors: document.describe(problems) };

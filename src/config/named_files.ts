@@ -1,18 +1,21 @@
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
-import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
+import { Ed25519Key } from '../tlog/ed25519_key.js';
+import { type LogPolicy, parsePolicy, policyFault } from '../tlog/log_policy.js';
+import { formatVerifierKey } from '../tlog/verifier_key.js';
 import {
   authorityWarnings,
   type CertificateFile,
   certificateWarnings,
   chainWarnings,
+  dateWarnings,
   readCertificates,
 } from './certificates.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
 import { type KeySource, mapSources } from './key_source.js';
 import type { LogConfig } from './log_section.js';
-import { type Environment, readSecret } from './private_keys.js';
+import { type Environment, type PrivateKeys, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
 
 /** Makes all paths absolute. Relative paths start at the folder of the file. */
@@ -49,20 +52,33 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
   };
 }
 
-/** Checks the TLS, credentials and policy files that a configuration with absolute paths names. */
-export function namedFileProblems({ listen, log, streamLog, cluster }: Config, env: Environment): Problem[] {
+/** Checks the TLS and credentials files that a configuration with absolute paths names. */
+export function namedFileProblems({ listen, cluster }: Config, env: Environment): Problem[] {
   const problems = listen.tls === undefined ? [] : tlsProblems(['listen', 'tls'], listen.tls);
   if (cluster?.tls) problems.push(...tlsProblems(['cluster', 'tls'], cluster.tls));
   if (cluster?.credentials) {
     const read = readSecret(['cluster', 'credentials'], cluster.credentials, '/', env);
     if ('message' in read) problems.push(read);
   }
-  const policyFile = log?.policyFile ?? streamLog?.policyFile;
-  if (policyFile !== undefined) {
-    const read = readPolicyFile(policyFile);
-    if ('message' in read) problems.push({ path: ['log', 'policy', 'file'], message: read.message });
-  }
   return problems;
+}
+
+/** Checks the policy of the public logs. @param keys the keys of the configuration */
+export function policyProblems({ log, streamLog }: Config, keys: PrivateKeys): Problem[] {
+  const path: Path = ['log', 'policy', 'file'];
+  const logs = [
+    { section: log, seed: keys.log },
+    { section: streamLog, seed: keys.streamLog },
+  ];
+  for (const { section, seed } of logs) {
+    if (section?.policyFile === undefined) continue;
+    const read = readPolicyFile(section.policyFile);
+    if (!('policy' in read)) return [{ path, message: read.message }];
+    const fault =
+      seed && policyFault(read.policy, formatVerifierKey(new Ed25519Key(seed).logKey(section.origin)));
+    if (fault !== undefined) return [{ path, message: `${section.policyFile} ${fault}` }];
+  }
+  return [];
 }
 
 /**
@@ -81,6 +97,13 @@ export function namedFileWarnings({ listen, cluster }: Config, nowMs: number): P
   ];
 }
 
+/** Finds the certificates of a configuration that have expired, are not valid yet, or end soon. */
+export function certificateDates({ listen, cluster }: Config, nowMs: number): Problem[] {
+  const own = certificateFile(['listen', 'tls', 'cert_file'], listen.tls?.certFile);
+  const node = certificateFile(['cluster', 'tls', 'cert_file'], cluster?.tls?.certFile);
+  return [...dateWarnings(own, nowMs), ...dateWarnings(node, nowMs)];
+}
+
 /** Reads the certificates of a file. The file may have changed since its check; an unreadable file then has no certificates. */
 function certificateFile(path: Path, file = ''): CertificateFile {
   const read = readPublicFile(file);
@@ -92,11 +115,11 @@ function certificateFile(path: Path, file = ''): CertificateFile {
 }
 
 /** Reads the policy of the public log. */
-export function readPolicyFile(file: string): ReadText & { readonly policy?: LogPolicy } {
+function readPolicyFile(file: string): { readonly policy: LogPolicy } | { readonly message: string } {
   const read = readPublicFile(file);
   if ('message' in read) return read;
   try {
-    return { ...read, policy: parsePolicy(read.text) };
+    return { policy: parsePolicy(read.text) };
   } catch (error) {
     return { message: `${file} is not a policy: ${(error as Error).message}` };
   }

@@ -23,7 +23,7 @@ import { HASH_FORM, PRICE_FORM, type RecordForm } from '../publiclog/ledger/reco
 import { removeStopNote, writeStopNote } from '../publiclog/ledger/stop_note.js';
 import { pauseUnlessAborted, postCheckpoint } from '../publiclog/witness/post_checkpoint.js';
 import { Ed25519Key, verifyByNode } from '../tlog/ed25519_key.js';
-import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
+import { parsePolicy, policyFault } from '../tlog/log_policy.js';
 import { TlogError } from '../tlog/tlog_error.js';
 import { formatVerifierKey } from '../tlog/verifier_key.js';
 import { type WitnessFault, WitnessSubmitter } from '../tlog/witness_submitter.js';
@@ -110,7 +110,8 @@ function logKeyOf(log: LogConfig, seed: Buffer, dir: string, logger: OpenPublicL
   const key = new Ed25519Key(seed);
   const facts = factsOf(log, formatVerifierKey(key.logKey(log.origin)));
   const policy = parsePolicy(facts.policy);
-  requireUsable(policy, facts.vkey);
+  const fault = policyFault(policy, facts.vkey);
+  if (fault !== undefined) throw new Error(`log.policy.file: ${fault}`);
   const reader = new LedgerReader(publicFolderOf(dir));
   const submitter = () =>
     new WitnessSubmitter({
@@ -240,18 +241,6 @@ function factsOf({ origin, policyFile, batchNs, checkpointMs }: LogConfig, vkey:
     policy: policyFile === undefined ? `log ${vkey}\nquorum none\n` : readFileSync(policyFile, 'utf8'),
     maxDelayS: Number((delayNs + NS_PER_SECOND - 1n) / NS_PER_SECOND),
   };
-}
-
-/** Checks the policy. @throws Error when readers with this policy could never accept a checkpoint */
-function requireUsable({ logs, witnesses, isQuorum }: LogPolicy, vkey: string): void {
-  if (logs.every(({ key }) => formatVerifierKey(key) !== vkey))
-    throw new Error(`log.policy.file: has no line "log ${vkey}"`);
-  const asked = witnesses.filter(({ url }) => url !== undefined);
-  const unusable = asked.find(({ url }) => !/^https?:$/.test(URL.parse(url!)?.protocol ?? ''));
-  if (unusable !== undefined)
-    throw new Error(`log.policy.file: the address of ${unusable.name} is not an http or https URL`);
-  if (!isQuorum(new Set(asked.map(({ name }) => name))))
-    throw new Error('log.policy.file: the witnesses that have an address are no quorum');
 }
 
 /** Returns a function that logs a witness's fault when its kind or reason has changed. */

@@ -3,6 +3,7 @@ import { clockJumpSeconds } from '../clock/clock_watch.js';
 import type { Ticker } from '../clock/ticker.js';
 import type { StreamLog } from '../cluster/node/stream_log.js';
 import type { Config } from '../config/config.js';
+import { certificateDates } from '../config/named_files.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
 import type { FeedSource } from '../log/feed/feed_source.js';
@@ -103,6 +104,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     notReady,
     remarks: () => [
       ...announcementWarnings(announced()),
+      ...certificateDates(settings().config, millisecondOf(clock.nowNs())).map(({ message }) => message),
       ...past.damage.map((damage) => `the past is damaged: ${damage}`),
       ...nearHorizons(settings().config.calendars, millisecondOf(clock.nowNs())).map(
         ({ name, message }) => `calendar ${name}: ${message}`,

@@ -1,6 +1,6 @@
 import { readText, toBase64 } from './log_text.js';
 import { TlogError } from './tlog_error.js';
-import { KEY_TYPES, parseVerifierKey, type VerifierKey } from './verifier_key.js';
+import { formatVerifierKey, KEY_TYPES, parseVerifierKey, type VerifierKey } from './verifier_key.js';
 
 // The logs and witnesses that a reader trusts: C2SP tlog-policy.
 
@@ -46,6 +46,20 @@ export function parsePolicy(input: string | Uint8Array): LogPolicy {
     }
   });
   return reader.policy();
+}
+
+/**
+ * Returns the reason why readers with this policy could never accept a checkpoint of a log; `undefined` when they can.
+ * @param vkey the log's verifier key as text
+ */
+export function policyFault({ logs, witnesses, isQuorum }: LogPolicy, vkey: string): string | undefined {
+  if (logs.every(({ key }) => formatVerifierKey(key) !== vkey)) return `has no line "log ${vkey}"`;
+  const asked = witnesses.filter(({ url }) => url !== undefined);
+  const unusable = asked.find(({ url }) => !/^https?:$/.test(URL.parse(url!)?.protocol ?? ''));
+  if (unusable !== undefined) return `the address of ${unusable.name} is not an http or https URL`;
+  return isQuorum(new Set(asked.map(({ name }) => name)))
+    ? undefined
+    : 'the witnesses that have an address are no quorum';
 }
 
 class PolicyReader {

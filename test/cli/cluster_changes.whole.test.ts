@@ -6,7 +6,7 @@ import { registerClusterInit } from '../../src/cli/cluster_init_command.js';
 import { openNatsBus } from '../../src/cluster/nats/nats_bus.js';
 import { natsOptions, needsNatsServer } from '../cluster/nats/servers.js';
 import { SteadyFeed, StreamReader } from '../service/gap_reader.js';
-import { run } from './run.js';
+import { run } from './run_command.js';
 import { RunningCluster } from './running_cluster.js';
 
 /** An age that no payload reaches: a payload that a busy machine delays is no gap. */

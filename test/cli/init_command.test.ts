@@ -12,8 +12,7 @@ import { start } from '../../src/cli/service_process.js';
 import { parseSources } from '../../src/sources/parse_sources.js';
 import { EVM_PUBLISHER_KEY, STARK_PUBLISHER_KEY } from '../config/sample.js';
 import { isInstalled } from '../deploy/prometheus.js';
-import { run } from './run.js';
-import { runCommand } from './run_command.js';
+import { run, runCommand } from './run_command.js';
 
 const KEY = `0x${'1'.padStart(64, '0')}`;
 /** The address of the key. */

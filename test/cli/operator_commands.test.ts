@@ -9,6 +9,8 @@ import { registerToken } from '../../src/cli/token_command.js';
 import { parseConfig } from '../../src/config/load.js';
 import { loadKeys, parsePrivateKey } from '../../src/config/private_keys.js';
 import { IDS_FILE, StreamingIds } from '../../src/log/store/streaming_ids.js';
+import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
+import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { run } from './run_command.js';
 
 test('public keys are those of the vectors', async (t) => {
@@ -190,4 +192,44 @@ test('a host that this machine does not have is named, and fails the check', asy
   t.same({ out, exitCode }, { out: '', exitCode: 1 });
   t.match(err, `${file}:2:11 listen.host: no interface of this machine has the address of 192.0.2.7\n`);
   t.match(err, `${file}:3:10 admin.host: the name nowhere.invalid has no address\n`);
+});
+
+test('a retention that deletes what the data folder has is a warning', async (t) => {
+  const storage = { dir: 'data', candle_retention: '1095d', past: { proofs: '1d', signatures: '90d' } };
+  const folder = t.testdir({
+    'config.yaml': `keys: { evm: { file: evm.hex } }\nstorage: ${JSON.stringify(storage)}\n`,
+    data: {
+      past: { '2020-01-05T03.jsonl': '', '2020-01-05T03.inputs': '' },
+      candles: { 'BTCUSD.evm': { '2020-01': '' } },
+    },
+  });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const { err, exitCode } = await run(registerCheckConfig, 'check-config', join(folder, 'config.yaml'));
+  t.equal(exitCode, 0);
+  t.match(err, /storage\.past\.signatures: the next start deletes the signed prices from 2020-01-05 to 20/);
+  t.match(
+    err,
+    /storage\.past\.proofs: the next start deletes the publishers' inputs of signed prices from 2020/,
+  );
+  t.match(err, /storage\.candle_retention: the next start deletes the candles from 2020-01-01 to 20/);
+});
+
+test('a policy whose quorum the witnesses cannot reach is an error', async (t) => {
+  const text = `keys: { evm: { file: evm.hex }, log: { file: log.hex } }
+log: { origin: a.example, policy: { file: policy } }\n`;
+  const folder = t.testdir({ 'config.yaml': text, policy: 'quorum none\n' });
+  for (const key of ['evm', 'log'])
+    writeFileSync(join(folder, `${key}.hex`), '11'.repeat(32), { mode: 0o600 });
+  const check = () => run(registerCheckConfig, 'check-config', join(folder, 'config.yaml'));
+  const { err, exitCode } = await check();
+  t.equal(exitCode, 2);
+  const [, line = ''] = /log\.policy\.file: .*policy has no line "(log a\.example[^"]*)"/.exec(err) ?? [];
+  writeFileSync(join(folder, 'policy'), `${line}\nquorum none\n`);
+  t.equal((await check()).exitCode, 0);
+  const witness = formatVerifierKey(new Ed25519Key(Buffer.alloc(32, 5)).witnessKey('w.example'));
+  writeFileSync(join(folder, 'policy'), `${line}\nwitness w ${witness}\nquorum w\n`);
+  t.match(await check(), {
+    exitCode: 2,
+    err: /log\.policy\.file: .*the witnesses that have an address are no quorum/,
+  });
 });

@@ -57,6 +57,12 @@ test('a certificate is checked with its date, its chain and its key', async (t) 
     t.match(ofIssuer, /the certificate of intermediate expired on/);
   });
 
+  await t.test('so is one that ends in the last third of its life', async (t) => {
+    t.match(warningsAt(loaded(t, chain, key), Date.now() + 1.5 * DAY_MS), [
+      new RegExp(`cert\\.pem: the certificate of prices ends on ${DATE}; renew it`),
+    ]);
+  });
+
   await t.test('so is one that is not valid yet', async (t) => {
     const [first] = warningsAt(loaded(t, chain, key), Date.now() - 3 * DAY_MS);
     t.match(

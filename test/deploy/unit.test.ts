@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'tap';
+import { UNIT_STOP_SECONDS } from '../../src/config/limit_warnings.js';
 import { ROOT, readPage } from '../pages.js';
 import { isInstalled } from './prometheus.js';
 
@@ -57,6 +58,7 @@ test('the commands of the unit are those of the program', async (t) => {
   t.match(text, /^ExecReload=\S+ \S+\/dist\/src\/cli\/main\.js reload \S+\.yaml --pid \$MAINPID$/m);
   t.notMatch(text, /^ExecStartPre=/m, 'systemd tries a start again after its failure, whatever the status');
   t.match(text, /^RestartPreventExitStatus=2$/m);
+  t.match(text, `\nTimeoutStopSec=${UNIT_STOP_SECONDS}\n`);
   const config = readFileSync(join(ROOT, 'scripts/deploy/tickseal.yaml'), 'utf8');
   for (const [, name] of text.matchAll(/^LoadCredential=([\w.]+):/gm))
     t.match(config, `/run/credentials/tickseal.service/${name}`);
