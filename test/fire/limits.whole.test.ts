@@ -45,12 +45,10 @@ const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', '
 /**
  * Keys that other tests cover, or that limit nothing countable. `trickle.test.ts` tests `idle_timeout` in real time.
  * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it.
- * `test/service/address_connections.test.ts` tests `connections_per_address`, and `test/prices/aggregator.test.ts`
- * `delta_aggregates_per_second`.
+ * `test/aggregator/aggregator.test.ts` tests `delta_aggregates_per_second`.
  * `test/server/routes/range_route.test.ts` tests the limits of ranges: a longer range is answered in parts, and more slowly.
  */
 const OTHER_KEYS = [
-  'connections_per_address',
   'delta_aggregates_per_second',
   'drain',
   'idle_timeout',
@@ -102,6 +100,22 @@ const LIMITS: readonly Limit[] = [
     sections: { limits: { stream_connections: 3 } },
     refusal: /^503 .*stream_connections \(3\)/,
     attempt: (stage, count) => connections(stage, new Array(count).fill('/ws')),
+  },
+  {
+    name: 'connections_per_address',
+    at: 10,
+    sections: { limits: { connections_per_address: 10 } },
+    refusal: /^429 .*connections_per_address \(10\)/,
+    async attempt(stage, count) {
+      const open = () => TestSocket.open(`${stage.socketUrl}/ws`);
+      await Promise.all(Array.from({ length: count - 1 }, open));
+      // A connection counts for 12 s, and a WebSocket until its end.
+      stage.clock.advanceMs(12_000);
+      return open().then(
+        () => WORKS,
+        ({ message }: Error) => message,
+      );
+    },
   },
   {
     name: 'connections_per_token',
@@ -303,19 +317,6 @@ const LIMITS: readonly Limit[] = [
     at: 5,
     refusal: /^429 too many requests$/,
     attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/deployments/evm')),
-  },
-  {
-    name: 'seconds that a recent price may be old',
-    at: 600,
-    refusal: /^400 timestamp is older than 600 seconds$/,
-    async attempt(stage, count) {
-      const second = stage.clock.nowNs() / 1_000_000_000n;
-      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
-      await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-      await latestWhen(stage, 'BTCUSD');
-      stage.clock.advanceMs(count * 1_000);
-      return rest(stage, `/v1/prices/recent?assets=BTCUSD&timestamp=${second}`);
-    },
   },
   {
     name: 'streaming asset IDs',

@@ -150,23 +150,3 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
   const writings = [...WRITINGS, ...writingsOfToken(ticket)];
   t.same(secretsIn([...seen, service.stdout, service.stderr].join('\n'), writings), []);
 });
-
-test('no failed start shows a key', async (t) => {
-  const dir = t.testdir();
-  const file = writeConfig(dir);
-  const starts = badKeys()
-    .slice(0, 2)
-    .map((text, i) => {
-      const own = join(dir, `key${i}.hex`);
-      writeFileSync(own, text, { mode: 0o600 });
-      const config = join(dir, `config${i}.json`);
-      writeFileSync(config, readFileSync(file, 'utf8').replace('evm.hex', own));
-      return new ServeProcess(['--config', config], { TICKSEAL_LOG_LEVEL: 'trace' });
-    });
-  t.teardown(() => Promise.all(starts.map((start) => start.kill())));
-  for (const start of starts) {
-    t.equal((await start.exited).code, 2);
-    t.match(start.stderr, /keys\.evm\.file: holds no evm key/);
-    t.same(secretsIn(start.stdout + start.stderr, WRITINGS), []);
-  }
-});
