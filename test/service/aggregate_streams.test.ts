@@ -4,8 +4,8 @@ import { parseExactJson } from '../../src/client/index.js';
 import { SIGNATURE_TYPES } from '../../src/wire/signatures.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { Feed, units } from './feed.js';
-import { get, sha256, startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
-import { type Aggregate, latestText, refusedUpgrade } from './publishing.js';
+import { startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
+import { type Aggregate, latestText } from './publishing.js';
 
 const SYMBOLS = { evm: 'BTCUSD', stark: 'DYDXUSD' };
 
@@ -75,70 +75,47 @@ for (const threads of THREAD_COUNTS)
       await feed.socket.close();
     });
 
-test('an aggregate comes at each clock period', async (t) => {
-  const service = await startTestService({ assets: assetsOf('50ms') });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  const { socket } = await subscribe(service, 'evm', ['BTCUSD']);
-  const times: bigint[] = [];
-  for (let clocks = 0; clocks < 3; ) {
-    const { BTCUSD: aggregate } = (await nextFrame(socket)).frame.data;
-    times.push(aggregate!.service_signed_price.timestamped_signature.timestamp);
-    if (aggregate!.trigger === 'clock') clocks++;
+const A = { id: 1, symbol: 'A', clock_period: '50ms' };
+const B = { id: 2, symbol: 'B', clock_period: '50ms' };
+const STARK = { id: 3, symbol: 'S', clock_period: '50ms', signature_type: 'stark' };
+const MANY = { limits: { control_messages_per_second: 1000 } };
+
+/** Reads messages until one contains a text. */
+async function read(socket: TestSocket, text: string): Promise<string> {
+  for (;;) {
+    const message = await socket.next();
+    if (message.includes(text)) return message;
   }
-  t.same(times, [...new Set(times)].sort(), 'each is another, and later');
-});
+}
 
-test('who may subscribe, and how many', async (t) => {
-  const token = { requests_per_second: 1000, scopes: ['stream'] };
-  const tokens = [
-    { ...token, name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'stream', 'publish'] },
-    { ...token, name: 'one', sha256: sha256('one'), assets: ['ETHUSD'] },
-    { ...token, name: 'rest', sha256: sha256('rest'), scopes: ['rest'] },
-  ];
-  const assets = [
-    { id: 1, symbol: 'BTCUSD' },
-    { id: 2, symbol: 'ETHUSD' },
-  ];
-  const limits = { connections_per_token: 2, stream_connections: 3 };
-  const service = await startTestService({ tokens, assets, limits });
-  t.teardown(() => service.stop());
-  const url = `${service.url}/evm/subscribe`;
-  const refused = async (...headers: string[]) => (await refusedUpgrade(url, headers)).status;
-  t.equal(await refused(), 401);
-  t.equal(await refused('Authorization', 'Basic unknown'), 401);
-  t.equal(await refused('Authorization', 'Basic rest'), 403);
-  t.equal((await get(url)).status, 426);
-  const { socket, answer } = await subscribe(service, 'evm', ['BTCUSD'], 'one');
-  t.match(answer, '"subscriptions":[]');
-  t.match(await socket.next(), 'not covered by the token: BTCUSD');
-  const mine = [(await subscribe(service, 'evm', ['BTCUSD'])).socket];
-  mine.push(await TestSocket.open(`${service.socketUrl}/ws`));
-  t.equal(await refused('Authorization', `Basic ${TOKEN}`), 429);
-  t.equal(await refused('Authorization', 'Basic one'), 503, 'stream_connections counts them all');
-  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-  t.match(metrics, /^tickseal_stream_connections 3$/m);
-  t.match(metrics, /^tickseal_stream_groups 1$/m);
-
-  service.reconfigure({ tokens: tokens.slice(0, 1), assets });
-  t.match(await socket.closed, { code: 4401 });
-  const stopped = service.stop();
-  for (const open of mine) t.match(await open.closed, { code: 1001 });
-  await stopped;
-});
-
-test('what a client should not send', async (t) => {
-  const service = await startTestService({
-    limits: { client_message_bytes: 128, control_messages_per_second: 3 },
+for (const threads of THREAD_COUNTS)
+  test(`aggregates come back on an open connection, ${threads} threads`, async (t) => {
+    const service = await startTestService({ listen: { port: 0, threads }, assets: [A], ...MANY });
+    t.teardown(() => service.stop());
+    const feeds = { evm: await Feed.open(service), stark: await Feed.open(service, { type: 'stark' }) };
+    const sockets = {
+      evm: await TestSocket.open(`${service.socketUrl}/evm/subscribe`),
+      stark: await TestSocket.open(`${service.socketUrl}/stark/subscribe`),
+    };
+    const publish = (price: number) =>
+      Promise.all([
+        feeds.evm.accept({ symbol: 'B', price: units(price) }),
+        feeds.stark.accept({ symbol: 'S', price: units(price) }),
+      ]);
+    sockets.evm.send({ type: 'subscribe', data: ['A', 'B'] });
+    sockets.stark.send({ type: 'subscribe', data: ['S'] });
+    t.match(await read(sockets.evm, '"error"'), 'unknown symbols, or not covered by the token: B');
+    t.match(await read(sockets.stark, '"error"'), 'unknown symbols, or not covered by the token: S');
+    for (const price of [1, 2]) {
+      service.reconfigure({ listen: { port: 0, threads }, assets: [A, B, STARK], ...MANY });
+      await publish(price);
+      await read(sockets.evm, `"price":"${units(price)}"`);
+      await read(sockets.stark, `"price":"${units(price)}"`);
+      service.reconfigure({ listen: { port: 0, threads }, assets: [A], ...MANY });
+    }
+    sockets.evm.send({ type: 'unsubscribe', data: ['B'] });
+    t.equal(
+      await read(sockets.evm, '"unsubscribe"'),
+      '{"type":"unsubscribe","data":{"subscriptions":["A"]}}',
+    );
   });
-  t.teardown(() => service.stop());
-  const { socket } = await subscribe(service, 'evm', ['BTCUSD']);
-  socket.send('x'.repeat(129));
-  t.match(await socket.nextJson(), { type: 'error', error: /129 bytes, client_message_bytes is 128/ });
-  // The number is so large that even a paused machine cannot make room for all of them.
-  for (let i = 0; i < 12; i++) socket.send({ type: 'unsubscribe', data: [] });
-  await eventually(async () => (await socket.next()).includes('control_messages_per_second'));
-  socket.ws.send(Buffer.from('binary'));
-  t.match(await socket.closed, { code: 1003 });
-});

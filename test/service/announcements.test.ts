@@ -205,21 +205,3 @@ test('a list says which kinds of keys end without one that follows', async (t) =
   t.match(openEnds([{ ...now!, untilS: undefined }], 1_000), [/^no next key is named/]);
   t.same(openEnds([ending, { ...next!, fromS: 2_000, untilS: undefined }], 1_000), []);
 });
-
-test('a key that is not announced is counted', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
-  const text = await announce(service.url, '', Math.floor(Date.now() / 1000));
-  const other = await startTestService(
-    { assets: ASSETS },
-    { keys: { ...SERVICE_KEYS, evm: AFTER }, announcements: announcementLines(text) },
-  );
-  t.teardown(() => other.stop());
-  const metrics = await (await fetch(`${other.adminUrl}/metrics`)).text();
-  t.match(metrics, /^tickseal_keys_not_announced 2$/m, 'as a key of aggregates and of streams');
-  t.match(metrics, /^tickseal_announcement_expiry_timestamp_seconds \d+$/m);
-  const { announcements } = (await (await get(`${other.url}/v1/signers`)).json()) as {
-    announcements: string[];
-  };
-  t.same(announcements, announcementLines(text));
-});

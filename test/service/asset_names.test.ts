@@ -9,20 +9,9 @@ import { registerPublish } from '../../src/cli/publish_command.js';
 import { registerSubscribe } from '../../src/cli/subscribe_command.js';
 import { createClient } from '../../src/client/node.js';
 import type { QuorumClient } from '../../src/client/quorum/quorum_client.js';
-import { parseConfig } from '../../src/config/load.js';
-import { parseSources } from '../../src/sources/parse_sources.js';
 import { runCommand } from '../cli/run_command.js';
 import { Feed, units } from './feed.js';
-import {
-  get,
-  publisherSigner,
-  SERVICE_KEYS,
-  startTestService,
-  type TestService,
-  TestSocket,
-  TOKEN,
-  testConfig,
-} from './harness.js';
+import { get, SERVICE_KEYS, startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
 
 // A table of odd symbols goes through every door that takes the name of an asset: a name never means two assets.
 
@@ -307,41 +296,3 @@ for (const [room, doors] of Object.entries({
       t.same(wrong, [], `${door}, ${Math.round(performance.now() - begunMs)} ms`);
     }
   });
-
-test('a configuration and a file of sources name no asset like a streaming ID', async (t) => {
-  const problems = (sections: object) => {
-    const result = parseConfig(testConfig(t.testdirName, { assets: ASSETS, ...sections }), 'tickseal.yaml');
-    return result.ok ? [] : result.errors;
-  };
-  t.same(problems({}), []);
-  for (const symbol of ['#1', '#700', '#0001'])
-    t.match(problems({ assets: [{ id: 1, symbol }] }), [
-      /assets\[0\]\.symbol: expected a symbol: # and a number is a streaming ID/,
-    ]);
-  const pushed = { ethereum: { mainnet: { '700': { delta: 1, staleness: 1 } } } };
-  t.same(problems({ pushed_assets: pushed }), []);
-  const token = { name: 'one', sha256: '0'.repeat(64), scopes: ['rest'] };
-  const publisher = { key: publisherSigner(1).publicKey };
-  for (const assets of [['700'], ['9988', 'constructor']]) {
-    t.same(problems({ tokens: [{ ...token, assets }] }), []);
-    t.same(problems({ publishers: [{ ...publisher, assets }] }), []);
-  }
-  for (const assets of [['#1'], ['1'], ['valueOf'], [1]]) {
-    t.match(problems({ tokens: [{ ...token, assets }] }), [
-      /tokens\[0\]\.assets\[0\]: (unknown asset|expected a symbol)/,
-    ]);
-    t.match(problems({ publishers: [{ ...publisher, assets }] }), [
-      /publishers\[0\]\.assets\[0\]: (unknown asset|expected a symbol)/,
-    ]);
-  }
-  const source = (name: string) =>
-    parseSources(
-      JSON.stringify({
-        sources: { kraken: { kind: 'kraken' } },
-        assets: { [name]: { from: ['kraken A/B'], min_sources: 1 } },
-      }),
-      'sources.yaml',
-    );
-  t.equal(source('700').ok, true);
-  t.match(source('#1'), { ok: false, errors: [/# and a number is a streaming ID/] });
-});

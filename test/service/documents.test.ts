@@ -2,14 +2,8 @@ import { test } from 'tap';
 import { pause } from '../../scripts/load/wait.js';
 import { type PriceToSign, publishMessage } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
-import { UNLIMITED } from '../../src/model/budget.js';
-import { RateLimiter } from '../../src/server/access/rate_limit.js';
-import { TokenDirectory } from '../../src/server/access/tokens.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
-import { CachedAnswers } from '../../src/server/rest/answer_cache.js';
-import { RestApi } from '../../src/server/rest/rest_api.js';
-import { sampleLogins, sampleRequest } from '../server/access/sample_tokens.js';
 import { checkerOf, follow, messageFinder } from '../server/documents/checker.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';
 import { get, publisherSigner, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
@@ -181,15 +175,6 @@ test('a running service says what its documents say', async (t) => {
     answered.add('/v1/stream');
   });
 
-  await t.test('market status stands in frames where there is a market', async (t) => {
-    const socket = await TestSocket.open(`${service.socketUrl}/ws?addtl_attrs=ms&channel=10ms`);
-    socket.send({ type: 'subscribe', assets: [1, 3] });
-    const frame = await socket.nextJson();
-    t.match(frame, { a: [{ id: 1 }, { id: 3, ms: Number }] });
-    t.notOk('ms' in (frame['a'] as object[])[0]!);
-    await socket.close();
-  });
-
   await t.test('every route answers', async (t) => {
     const latest = await expect(200, '/v1/prices/latest?assets=BTCUSD,DYDXUSD,AAPL');
     const signed = [...latest.matchAll(/"timestamp":(\d{10})\d{9}/g)].map(([, second]) => Number(second));
@@ -332,43 +317,6 @@ test('a running service says what its documents say', async (t) => {
 
   const unanswered = Object.keys(openApi.paths).filter((path) => !answered.has(path));
   t.same(unanswered, [], 'every path had an answer checked');
-});
-
-test('a fault in a route is answered as documented', async (t) => {
-  const route = routes.get('/v1/deployments/evm')!;
-  const faults: unknown[] = [];
-  const rest = new RestApi({
-    routes: () =>
-      new Map([
-        [
-          '/fault',
-          {
-            ...route,
-            handle: () => {
-              throw new Error('a secret');
-            },
-          },
-        ],
-      ]),
-    logins: sampleLogins(new TokenDirectory([])),
-    clientOf: ({ address }) => address,
-    limiter: new RateLimiter(clock),
-    rangeRowsOf: () => UNLIMITED,
-    clock: systemClock(),
-    answers: new CachedAnswers(),
-    requestsPerSecond: 5,
-    onFault: (_path, error) => faults.push(error),
-  });
-  const { status, headers, body } = rest.answer(sampleRequest({ path: '/fault' }));
-  t.equal(status, 500);
-  t.equal(faults.length, 1);
-  const documented = openApi.components.responses['InternalError']!;
-  t.equal(checkerOf(openApi)(documented.content['application/json'].schema, JSON.parse(String(body))), '');
-  t.same(
-    headers.map(([name]) => name),
-    Object.keys(documented.headers),
-  );
-  t.notMatch(String(body), 'secret');
 });
 
 interface DocumentedResponse {

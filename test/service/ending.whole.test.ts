@@ -22,15 +22,6 @@ test('a signal just after the line that says ready stops it cleanly, and a secon
   t.equal(running.stderr, '');
 });
 
-test('a demo that is stopped before it has prices ends at once and does not call itself ready', async (t) => {
-  const demo = new ServeProcess(demoArguments(t.testdir()), { TICKSEAL_LOG_LEVEL: 'info' });
-  t.teardown(() => demo.kill());
-  await demo.line(/"msg":"ready"/);
-  demo.child.kill('SIGTERM');
-  t.same(await demo.exited, { code: 0, signal: null });
-  t.notMatch(demo.stdout, 'tickseal is ready');
-});
-
 test('the publishers of a demo end with a service that is killed while they load', async (t) => {
   const dir = t.testdir();
   const first = new ServeProcess(demoArguments(dir));

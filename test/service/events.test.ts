@@ -23,13 +23,11 @@ class EventReader {
   readonly events: ReceivedEvent[] = [];
   comments = 0;
   isOver = false;
-  readonly #abort = new AbortController();
-  readonly #response: Response;
 
-  private constructor(response: Response, abort: AbortController) {
-    this.#response = response;
-    this.#abort = abort;
-  }
+  private constructor(
+    readonly response: Response,
+    readonly abort: AbortController,
+  ) {}
 
   static async open(service: TestService, query: string, token = TOKEN): Promise<EventReader> {
     const abort = new AbortController();
@@ -40,17 +38,9 @@ class EventReader {
     return reader;
   }
 
-  get response(): Response {
-    return this.#response;
-  }
-
-  close(): void {
-    this.#abort.abort();
-  }
-
   async #read(): Promise<void> {
     let text = '';
-    for await (const bytes of this.#response.body!) {
+    for await (const bytes of this.response.body!) {
       text += Buffer.from(bytes).toString();
       for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
         this.#take(text.slice(0, end));
@@ -97,30 +87,23 @@ test('events have the frames of /ws, by symbol or ID', async (t) => {
     const { event, id, data } = signed.events[0]!;
     const { verdict, payload } = verifyPayload(String(data['p']), { signers: [service.evmAddress] });
     t.same([event, verdict, id], ['signed_ecdsa', 'verified', String(payload?.timestampNs)]);
-    signed.close();
+    signed.abort.abort();
   }
-  plain.close();
+  plain.abort.abort();
 });
 
 test('requests that cannot be answered name the cause', async (t) => {
-  const tokens = [
-    { name: 'rests', sha256: sha256('rests'), scopes: ['rest'] },
-    { name: 'few', sha256: sha256('few'), scopes: ['stream'], assets: ['ETHUSD'] },
-  ];
+  const tokens = [{ name: 'few', sha256: sha256('few'), scopes: ['stream'], assets: ['ETHUSD'] }];
   const service = await startTestService({ assets: ASSETS, tokens, limits: { connections_per_token: 1 } });
   t.teardown(() => service.stop());
   const refused: readonly (readonly [query: string, token: string, status: number, error: RegExp])[] = [
     ['', 'few', 400, /assets is missing/],
-    ['?assets=', 'few', 400, /assets has an empty element/],
-    ['?assets=ETHUSD,NOPE,%2370000', 'few', 400, /NOPE, #70000/],
     ['?assets=2', 'few', 400, /: 2; a streaming ID is written #2$/],
     ['?assets=BTCUSD,%232', 'few', 400, /: BTCUSD$/],
     ['?assets=BTCUSD&ignore_invalid=true', 'few', 400, /: BTCUSD$/],
     ['?assets=ETHUSD&ignore_invalid=1', 'few', 400, /ignore_invalid must be true or false/],
     ['?assets=%232&channel=2s', 'few', 400, /channel/],
     ['?assets=%232&encoding=binary', 'few', 400, /encoding/],
-    ['?assets=%232', 'rests', 403, /scope/],
-    ['?assets=%232', 'nobody', 401, /token/],
   ];
   for (const [query, token, status, error] of refused) {
     const { response } = await EventReader.open(service, query, token);
@@ -140,25 +123,7 @@ test('requests that cannot be answered name the cause', async (t) => {
   });
   const second = await EventReader.open(service, '?assets=%232', 'few');
   t.equal(second.response.status, 429, 'connections_per_token');
-  open.close();
-});
-
-test('other methods than GET are answered 405, and a body 400', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
-  const answers = [];
-  for (const [method, body] of [['POST'], ['HEAD'], ['DELETE'], ['OPTIONS'], ['POST', '{}']] as const) {
-    const init = { method, headers: { Authorization: `Basic ${TOKEN}` }, ...(body && { body }) };
-    const { status, headers } = await fetch(`${service.url}/v1/stream?assets=%232`, init);
-    answers.push([status, headers.get('allow')]);
-  }
-  t.same(answers, [
-    [405, 'GET'],
-    [405, 'GET'],
-    [405, 'GET'],
-    [405, 'GET'],
-    [400, null],
-  ]);
+  open.abort.abort();
 });
 
 test('a stream ends with an event when the service stops', async (t) => {
@@ -185,5 +150,5 @@ test('a reload that revokes the token ends its stream with 4401, and no other', 
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
   await eventually(() => stays.events.length > 0);
   t.equal(stays.events[0]?.event, 'unsigned', 'still served');
-  stays.close();
+  stays.abort.abort();
 });

@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
@@ -91,39 +90,6 @@ test('six prices of local exchanges beside the simulated ones', async (t) => {
   t.equal(demo.stderr, '');
 });
 
-test('without exchanges it says so, names them, and the simulation goes on', async (t) => {
-  const port = await closedPort();
-  const sources = ['kraken', 'binance'].map(
-    (kind) =>
-      `  ${kind}: { kind: ${kind}, url: "ws://127.0.0.1:${port}", pairs_url: "http://127.0.0.1:${port}/" }\n`,
-  );
-  const file = join(t.testdir(), 'live.yaml');
-  writeFileSync(
-    file,
-    `sources:\n${sources.join('')}assets:\n  BTCUSD: { from: [kraken BTC/USD, binance BTC/USDT] }\n`,
-  );
-  const startMs = performance.now();
-  const demo = startDemo(t, file);
-  await demo.line(/^No exchange was reached/);
-  const seconds = (performance.now() - startMs) / 1_000;
-  t.comment(`it said so after ${seconds.toFixed(1)} s`);
-  const printed = await banner(demo);
-  for (const kind of ['kraken', 'binance'])
-    t.match(demo.stdout, new RegExp(`\\n {2}${kind} +ws://127\\.0\\.0\\.1:${port} +.*ECONNREFUSED`));
-  t.match(demo.stdout, /\nAll prices are simulated\./);
-  t.match(demo.stdout, 'Every price here is simulated');
-  const { data } = (await ask(printed, '/v1/taxonomy')) as TaxonomyAnswer;
-  t.equal(data.simulation, true);
-  t.ok(data.assets.every((asset) => !('simulation' in asset)));
-  const prices = (await eventually(async () => {
-    const answer = await ask(printed, '/v1/prices/latest?assets=BTCUSD,USDTUSD');
-    return Object.keys((answer as { data?: object }).data ?? {}).length === 2 && answer;
-  })) as { data: object };
-  t.ok(prices, 'the six have simulated prices too');
-  demo.child.kill('SIGTERM');
-  t.same(await demo.exited, { code: 0, signal: null });
-});
-
 interface Printed {
   readonly url: string;
   readonly token: string;
@@ -180,15 +146,6 @@ ${exchanges.map(({ kind, definition }) => `  ${kind}: ${definition}\n`).join('')
 ${COINS.map((coin) => `  ${coin}USD: { from: [${inputsOf(coin).join(', ')}] }\n`).join('')}`,
   );
   return file;
-}
-
-/** Returns a port on which nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function matching(text: string | undefined, pattern: RegExp): string | undefined {

@@ -5,9 +5,7 @@ import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { freePorts } from '../../src/cli/demo/free_ports.js';
-import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
-import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { runCommand } from '../cli/run_command.js';
 import { emptyFolder } from '../publiclog/witness/small_witness.js';
 import { SERVICE_KEYS, startTestService, type TestService } from './harness.js';
@@ -126,52 +124,6 @@ test('a backup of a running service goes on where no later checkpoint was cosign
   writeFileSync(join(dir, 'log.policy'), `log ${LOGS[0]!.vkey}\nquorum none\n`);
   await restore('alone');
   t.match(await readiness(), /is a copy of .*no witness that could say .*tickseal log new-origin/);
-});
-
-test('two operators witness each other', async (t) => {
-  const ports = await freePorts(2);
-  const dirs = [emptyFolder(t), emptyFolder(t)] as const;
-  const witnesses = ports.map((port, i) => new WitnessProcess(t, dirs[i]!, i + 1, port));
-  for (const witness of witnesses) witness.start();
-  for (const [i, dir] of dirs.entries()) {
-    // The witness of the other operator.
-    const policy = writePolicy(dir, i, [witnesses[1 - i]!], `quorum W${2 - i}`);
-    const service = await startLog(dir, i, { require_quorum: true });
-    t.teardown(() => service.stop());
-    t.ok((await cosignedBy(service, policy, [`W${2 - i}`])) > 0n);
-  }
-});
-
-test('witnesses cosign one log before and after a reload with another key', async (t) => {
-  const dir = emptyFolder(t);
-  const ports = await freePorts(2);
-  const { origin, seed, vkey } = LOGS[0]!;
-  const nextSeed = Buffer.alloc(32, 0x50);
-  const nextKey = formatVerifierKey(new Ed25519Key(nextSeed).logKey(origin));
-  const logs = [{ vkey: `${vkey}', '${nextKey}` }];
-  const witnesses = ports.map((port, i) => new WitnessProcess(t, dir, i + 1, port, logs));
-  for (const witness of witnesses) witness.start();
-  const policy = writePolicy(dir, 0, witnesses, 'group G 2 W1 W2\nquorum G');
-  const nextPolicy = readFileSync(join(dir, 'log.policy'), 'utf8').replace(vkey, nextKey);
-  const service = await startLog(dir, 0, { require_quorum: true });
-  t.teardown(() => service.stop());
-  const size = await cosignedBy(service, policy, ['W1', 'W2']);
-  writeFileSync(join(dir, 'log.policy'), `log ${vkey}\n${nextPolicy}`);
-  const sections = sectionsOf(dir, 0, { require_quorum: true });
-  service.reconfigure(sections, { ...SERVICE_KEYS, log: seed });
-  service.reconfigure(sections, { ...SERVICE_KEYS, log: nextSeed });
-  const next = parsePolicy(nextPolicy);
-  const signed = await eventually(async () => {
-    const note = await (await fetch(`${service.url}/tlog/checkpoint`)).text();
-    return note.includes(
-      `— ${origin} ${Buffer.from(nextKey.split('+')[1]!, 'hex').toString('base64').slice(0, 5)}`,
-    )
-      ? BigInt(note.split('\n')[1]!)
-      : undefined;
-  });
-  t.ok(signed >= size, 'the log goes on under the next key');
-  t.ok((await cosignedBy(service, next, ['W1', 'W2'], signed)) > signed, 'both witnesses cosign it');
-  t.equal((await fetch(`${service.adminUrl}/readyz`)).status, 200);
 });
 
 test('a policy that no checkpoint can satisfy is refused', async (t) => {

@@ -51,39 +51,21 @@ for (const type of SIGNATURE_TYPES)
     t.ok(await refusalOf(socket, update(1, own)), 'an asset that is not its own');
 
     const path = `/${type}/publish`;
-    const basic = ['Authorization', `Basic ${TOKEN}`];
     const good = loginHeaders(1, type);
-    t.match(await refusal(service, path, [...flat(good), ...basic]), /^400 .*Authorization/);
-    t.match(await refusal(service, path, [...basic, 'X-Timestamp', '1']), /^400 /, 'one header is enough');
-    t.match(await refusal(service, path, flat(loginHeaders(3, type))), /^403 X-Public-Key/);
-    t.match(
-      await refusal(service, path, flat(loginHeaders(1, type, nowNs() - 31n * 10n ** 9n))),
-      /^401 .*too old/,
-    );
-    t.match(
-      await refusal(service, path, flat(loginHeaders(1, type, nowNs() + 10n * 10n ** 9n))),
-      /^401 .*future/,
-    );
-    t.match(
-      await refusal(service, path, flat({ ...good, 'X-Signature': loginHeaders(2, type)['X-Signature']! })),
-      /^401 X-Signature/,
-    );
-    t.match(
-      await refusal(service, path, [...flat(good), 'X-Timestamp', good['X-Timestamp']!]),
-      /^401 .*repeated/,
-    );
+    const refusals: readonly [headers: readonly string[], reason: RegExp][] = [
+      [[...flat(good), 'Authorization', `Basic ${TOKEN}`], /^400 .*Authorization/],
+      [flat(loginHeaders(3, type)), /^403 X-Public-Key/],
+      [flat(loginHeaders(1, type, nowNs() - 31n * 10n ** 9n)), /^401 .*too old/],
+      [flat({ ...good, 'X-Signature': loginHeaders(2, type)['X-Signature']! }), /^401 X-Signature/],
+    ];
+    for (const [headers, reason] of refusals) t.match(await refusal(service, path, headers), reason);
     const otherPath = type === 'evm' ? '/stark/publish' : '/evm/publish';
     t.match(await refusal(service, otherPath, flat(good)), /^403 X-Signature-Type/);
-    t.match(
-      await refusal(service, '/ws', flat(good)),
-      /^401 .*Authorization header is missing/,
-      'streams take tokens',
-    );
-    t.match(await refusal(service, `/${type}/subscribe`, flat(good)), /^401 /);
-    t.equal((await fetch(`${service.url}/v1/taxonomy`, { headers: good })).status, 401, 'and so does REST');
-
+    for (const stream of ['/ws', `/${type}/subscribe`])
+      t.match(await refusal(service, stream, flat(good)), /^401 .*Authorization header is missing/);
+    t.equal((await fetch(`${service.url}/v1/taxonomy`, { headers: good })).status, 401, 'REST takes tokens');
     const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-    for (const reason of ['unknown', 'stale', 'future', 'signature', 'repeated', 'signature type'])
+    for (const reason of ['unknown', 'stale', 'signature', 'signature type'])
       t.match(metrics, `tickseal_logins_refused_total{reason="${reason}"} 1`);
 
     service.reconfigure({ assets: ASSETS, publishers: [publisher(2, type)] });
@@ -191,25 +173,11 @@ test('agents find where to publish what', async (t) => {
   const padded = `0x${stark['X-Public-Key']!.slice(2).padStart(64, '0')}`;
   t.equal(await ask(stark, padded), `200 [{"publish_url":"${url('stark')}","asset_ids":["DYDXUSD"]}]`);
   t.match(await ask(stark, '0x1'), /^403 .*publisher_key/);
-  t.match(await ask(stark, 'x'), /^400 .*publisher_key/);
-  t.match(await ask(stark, ''), /^400 .*publisher_key/);
   t.match(await ask(loginHeaders(4, 'evm')), /^403 .*X-Public-Key/);
   const target = `${service.url}/v1/registry/brokers?publisher_key=${stark['X-Public-Key']}`;
   t.equal((await get(target)).status, 401, 'a token is no login here');
-  t.equal((await get(target, stark)).status, 400, 'nor is one beside a login');
-  t.equal((await fetch(target, { headers: stark, method: 'POST' })).status, 405);
   let status = 200;
   for (let i = 0; i < 10 && status === 200; i++)
     status = (await fetch(target, { headers: loginHeaders(1, 'stark') })).status;
   t.equal(status, 429, 'at most 5 a second');
-});
-
-test('without a public address agents are sent to where the service listens', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const headers = loginHeaders(1, 'evm');
-  const answer = await fetch(`${service.url}/v1/registry/brokers?publisher_key=${headers['X-Public-Key']}`, {
-    headers,
-  });
-  t.same(await answer.json(), [{ publish_url: `${service.socketUrl}/evm/publish`, asset_ids: ['BTCUSD'] }]);
 });

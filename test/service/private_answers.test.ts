@@ -9,7 +9,6 @@ import { RawHttp, type RawResponse } from './raw_http.js';
 // Tests that no shared cache keeps an answer for which a token was needed, whatever its path and status are.
 
 const BURST = 10;
-const ORIGIN = 'https://app.example';
 const SECTIONS = {
   tokens: [
     {
@@ -124,15 +123,6 @@ const UPGRADE = [
   'Sec-WebSocket-Version: 13',
   'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
 ];
-
-test('an answer that also depends on the origin has one header Vary', async (t) => {
-  const { ask } = await start(t, { allowed_origins: [ORIGIN] });
-  for (const headers of [[], [authorization(TOKEN)], [authorization(TOKEN), `Origin: ${ORIGIN}`]])
-    for (const path of ['/v1/prices/latest?assets=BTCUSD', '/v1/taxonomy', '/v1/stream?assets=BTCUSD']) {
-      const answer = await ask(`GET ${path}`, headers);
-      t.same(forCaches(answer), ['private, no-cache', 'Authorization, Origin'], `${path} ${headers}`);
-    }
-});
 
 test('answers that need no token say themselves how long they may be kept', async (t) => {
   const { ask } = await start(t);

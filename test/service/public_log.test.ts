@@ -58,32 +58,6 @@ test('every signed price has a proof, over restarts and steps of the clock', asy
   }
 });
 
-test('records of batches expire after log.records_retention, and not before', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
-  const clock = new FakeClock(systemClock());
-  const log = { ...SECTIONS.log, records_retention: '3h' };
-  const service = await startTestService({ ...SECTIONS, log }, { dir, clock, keys: KEYS });
-  t.teardown(async () => {
-    await service.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
-  const policy = await policyOf(service);
-  const first = await priceOf(service, 'BTCUSD', 'evm', 100n, clock.nowNs());
-  await placeOf(service, first, policy);
-  clock.advance(7_200_000_000_000n);
-  const second = await priceOf(service, 'BTCUSD', 'evm', 110n, clock.nowNs());
-  await placeOf(service, second, policy);
-  await t.resolves(placeOf(service, first, policy), 'after two of three hours');
-  clock.advance(3_600_000_000_000n);
-  const { timestamp } = first.service_signed_price.timestamped_signature;
-  const expired = await eventually(async () => {
-    const response = await fetch(`${service.url}/v1/prices/proof?asset=BTCUSD&timestamp=${timestamp}`);
-    return response.status === 410 ? response.text() : undefined;
-  });
-  t.match(expired, /the records of batch \d+ are no longer kept/);
-  await t.resolves(placeOf(service, second, policy));
-});
-
 test('a service that lacks the last signed checkpoint signs no other, and prices go on', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
   const data = join(dir, 'store');

@@ -35,6 +35,7 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
       TestSocket.open(`${service.socketUrl}/ws?channel=10ms&message_type=signed_ecdsa`, name),
       TestSocket.open(`${service.socketUrl}/evm/publish`, name),
       TestSocket.open(`${service.socketUrl}/stark/publish`, name),
+      TestSocket.open(`${service.socketUrl}/evm/subscribe`, name),
     ]);
   const [gone, stays, renamed] = await Promise.all([open('gone'), open('stays'), open('renamed')]);
   for (const socket of [...gone.slice(0, 2), ...stays.slice(0, 2), ...renamed.slice(0, 2)]) {
@@ -44,7 +45,7 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
   service.reconfigure({
     tokens: [token('stays'), token('new'), { ...token('renamed'), name: 'other name' }],
   });
-  t.same(await Promise.all(gone.map(closeCode)), [4401, 4401, 4401, 4401]);
+  t.same(await Promise.all(gone.map(closeCode)), [4401, 4401, 4401, 4401, 4401]);
   t.equal((await ask(service, '/v1/taxonomy', 'gone')).status, 401);
   await t.rejects(TestSocket.open(`${service.socketUrl}/ws`, 'gone'), /^401/);
   await t.rejects(TestSocket.open(`${service.socketUrl}/evm/publish`, 'gone'), /^401/);

@@ -1,10 +1,12 @@
 import { test } from 'tap';
+import { WebSocket } from 'ws';
 import { eventually } from '../../scripts/load/wait.js';
+import { NODE } from '../../src/client/connect/node_platform.js';
 import {
-  type Client,
+  Client,
+  type ClientOptions,
   createClient,
   RefusedError,
-  UnreachableError,
   UnverifiedError,
 } from '../../src/client/node.js';
 import { Feed, units } from './feed.js';
@@ -76,29 +78,6 @@ test('aggregates are verified, with every check', async (t) => {
   await t.rejects(other.latest(['BTCUSD']), UnverifiedError);
 });
 
-test('a request goes to the next service when one does not answer', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
-  const client = createClient({
-    urls: ['http://127.0.0.1:1', service.url],
-    token: TOKEN,
-    signers: 'unchecked',
-  });
-  t.same(await client.assets(), SYMBOLS);
-  const alone = createClient({ urls: 'http://127.0.0.1:1', token: TOKEN, signers: 'unchecked' });
-  await t.rejects(alone.assets(), UnreachableError);
-});
-
-test('of many tokens that are wrong a request tries two', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
-  let asked = 0;
-  const getToken = () => `wrong${asked++}`;
-  const client = createClient({ urls: service.url, getToken, signers: 'unchecked' });
-  await t.rejects(client.latest(['BTCUSD']), { name: 'RefusedError', status: 401 });
-  t.equal(asked, 2);
-});
-
 test('a publisher gives the verdict on each price', async (t) => {
   const service = await startTestService({ assets: ASSETS });
   t.teardown(() => service.stop());
@@ -135,32 +114,44 @@ test('a publisher gives the verdict on each price', async (t) => {
   await client.close();
 });
 
-test('wrong options are refused', async (t) => {
-  const options = { urls: 'https://example.com', signers: 'unchecked' } as const;
-  for (const [wrong, message] of [
-    [{ urls: [] }, /urls must name 1 to 8/],
-    [{ urls: 'example.com' }, /"example.com" is not an address/],
-    [{ urls: 'https://example.com/prices?token=x' }, /^urls: "https:\/\/example.com" is not an address/],
-    [
-      { urls: 'wss://user:pass@word@example.com:8443/#x' },
-      /^urls: "wss:\/\/example.com:8443" is not an address/,
-    ],
-    [{ urls: 'user:password@example.com' }, /^urls: "example.com" is not an address/],
-    [{ urls: 'https://user:pass/word@example.com' }, /^urls: "https:\/\/…" is not an address/],
-    [{ urls: 'https://example.com\n?token=x' }, /^urls: "https:\/\/example.com\n" is not an address/],
-    [{ urls: [5] as never }, /^urls must be texts/],
-    [{ urls: [options.urls, options.urls] }, /twice/],
-    [{ urls: 5 as never }, /urls must be/],
-    [{ signers: [] }, /signers must name/],
-    [{ signers: undefined as never }, /signers must be/],
-    [{ token: 'a', getToken: () => 'b' }, /exclude each other/],
-    [{ staleAfterMs: 5 }, /staleAfterMs/],
-  ] as const)
-    t.throws(() => createClient({ ...options, ...wrong }), { message });
-  const client = createClient(options);
-  const message = 'symbols must be a list of symbols';
-  t.throws(() => client.stream('BTCUSD' as never), { name: 'TypeError', message });
-  t.throws(() => client.stream([1] as never), { name: 'TypeError', message });
-  await t.rejects(client.latest('BTCUSD' as never), { name: 'TypeError', message });
-  t.throws(() => client.publisher({ key: '1' } as never), { message: /oracleId must be/ });
+/** Creates a client whose sockets, like a browser's, cannot send headers but only subprotocols. */
+function browserClient(options: Partial<ClientOptions> & { readonly urls: string }): {
+  readonly client: Client;
+  readonly upgrades: { readonly url: string; readonly protocols: readonly string[] }[];
+} {
+  const upgrades: { url: string; protocols: readonly string[] }[] = [];
+  const client = new Client(
+    { token: TOKEN, signers: 'unchecked', ...options },
+    {
+      ...NODE,
+      sendsHeaders: false,
+      openSocket(url, headers, protocols = []) {
+        if (Object.keys(headers).length > 0) throw new Error('a browser sends no headers');
+        upgrades.push({ url, protocols });
+        return new WebSocket(url, [...protocols]);
+      },
+    },
+  );
+  return { client, upgrades };
+}
+
+test('each connection has a ticket of its own, and no address carries a secret', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  const { client, upgrades } = browserClient({ urls: service.url });
+  for (let i = 0; i < 2; i += 1) {
+    const { value } = await client.stream(['BTCUSD'], { channel: '20ms' }).next();
+    t.equal(value!.decimal, '1');
+  }
+  const tickets = upgrades.map(({ url, protocols }) => {
+    t.notMatch(url, /ticket|token/);
+    t.equal(protocols.length, 2);
+    t.equal(protocols[0], 'tickseal.v1');
+    return protocols[1];
+  });
+  t.equal(new Set(tickets).size, 2);
+  t.throws(() => client.publisher({ key: '1', oracleId: 'tests' }), TypeError);
+  await client.close();
 });

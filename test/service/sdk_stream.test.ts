@@ -10,7 +10,6 @@ import {
   type Tick,
   type TicksealError,
   UnknownAssetError,
-  UnsignedMappingError,
 } from '../../src/client/node.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TOKEN, withTokens } from './harness.js';
@@ -83,23 +82,6 @@ test('ticks are verified prices by symbol', async (t) => {
   await client.close();
 });
 
-test('a key that is not among the signers gives errors and no ticks', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  const { client, errors } = clientOf(service, { signers: [`0x${'1'.repeat(40)}`] });
-  const stream = client.stream(['BTCUSD'], { channel: '10ms' });
-  const next = stream.next();
-  await eventually(() => errors.length > 2);
-  const [error] = errors;
-  t.type(error, UnsignedMappingError);
-  t.match(error, { signer: SIGNER, url: service.url, message: /signed by 0x19E7/ });
-  await stream.close();
-  t.same(await next, { done: true, value: undefined }, 'nothing came before the end');
-  await client.close();
-});
-
 test('symbols keep their meaning while reloads add and remove assets', async (t) => {
   const service = await startTestService({ assets: assetsOf(['A', 'B']), ...MANY });
   t.teardown(() => service.stop());
@@ -158,16 +140,6 @@ let nextId = 1;
 function assetsOf(symbols: readonly string[]) {
   return symbols.map((symbol) => ({ id: nextId++, symbol }));
 }
-
-test('a symbol that no service has ends a stream that begins with it', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const { client } = clientOf(service);
-  await t.rejects(client.stream(['BTCUSD', 'X', 'Y']).next(), new UnknownAssetError(['X', 'Y']));
-  const stark = client.stream(['BTCUSD'], { signatureType: 'stark' });
-  await t.rejects(stark.next(), new UnknownAssetError(['BTCUSD']));
-  await client.close();
-});
 
 test('a refused token is replaced by the one that getToken gives next', async (t) => {
   const service = await startTestService(withTokens('first'));
@@ -256,58 +228,4 @@ test('of two services the first frame wins, and one goes on where the other ends
     const backward = ticks.filter((tick, i) => i > 0 && tick.price < ticks[i - 1]!.price - units(1));
     t.same(backward, [], `${channel}: no price comes again after a later one that both services had`);
   }
-});
-
-test('a slow reader gets the newest price of each asset', async (t) => {
-  const service = await startTestService({ assets: assetsOf(['A', 'B']), ...MANY });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'A', price: units(1) }, { symbol: 'B', price: units(2) });
-  const { client } = clientOf(service);
-  const stream = client.stream(['A', 'B'], { channel: '10ms' });
-  await eventually(() => stream.conflated > 5);
-  await feed.accept({ symbol: 'A', price: units(3) });
-  const before = stream.conflated;
-  await eventually(() => stream.conflated > before + 10);
-  const two = [(await stream.next()).value!, (await stream.next()).value!];
-  t.same(two.map(({ symbol, price }) => [symbol, price]).sort(), [
-    ['A', units(3)],
-    ['B', units(2)],
-  ]);
-  await client.close();
-});
-
-test('a stream ends by its signal, by leaving the loop, by `await using`, and with its client', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  const connections = async () => {
-    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
-    return Number(/^tickseal_stream_connections (\d+)/m.exec(metrics)?.[1]);
-  };
-  const { client } = clientOf(service);
-  const abort = new AbortController();
-  const aborted = client.stream(['BTCUSD'], { channel: '10ms', signal: abort.signal });
-  await aborted.next();
-  const loop = (async () => {
-    for await (const tick of aborted) t.equal(tick.symbol, 'BTCUSD');
-  })();
-  abort.abort(new Error('enough'));
-  await loop;
-  for await (const _tick of client.stream(['BTCUSD'], { signal: abort.signal })) t.fail('it ended before');
-  for await (const _tick of client.stream(['BTCUSD'])) break;
-  {
-    await using used = client.stream(['BTCUSD']);
-    await used.next();
-  }
-  const last = client.stream(['BTCUSD']);
-  await last.next();
-  t.equal(await eventually(async () => (await connections()) === 1 && 1), 1);
-  {
-    using closing = client;
-    t.equal(closing, client);
-  }
-  t.same(await tickOf(last, 'BTCUSD', 0n).catch(({ message }) => message), 'no tick of BTCUSD with 0');
-  await eventually(async () => (await connections()) === 0);
 });

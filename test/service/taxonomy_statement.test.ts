@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { THREAD_COUNTS } from '../tier.js';
-import { get, sha256, startTestService, TOKEN } from './harness.js';
+import { sha256, startTestService, TOKEN } from './harness.js';
 import { readStatement, taxonomyOf } from './read_statement.js';
 
 // Tests of the signed statement in `/v1/taxonomy`.
@@ -51,10 +51,3 @@ for (const threads of THREAD_COUNTS) {
     });
   });
 }
-
-test('no shared cache keeps a taxonomy', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const { headers } = await get(`${service.url}/v1/taxonomy`);
-  t.match(headers.get('cache-control'), /\bprivate\b/);
-});

@@ -17,7 +17,6 @@ import { latestWhen } from './publishing.js';
 // Tests that the answers do not depend on the number of threads. Each test runs with one thread and with two threads.
 
 const CONNECTIONS = 16;
-const ASSETS = 500;
 
 function openStreams(service: TestService, query: string, count = CONNECTIONS): Promise<TestSocket[]> {
   return Promise.all(
@@ -131,50 +130,6 @@ for (const threads of [1, 2]) {
       return answers.length === 1 && answers[0]?.includes('NEWUSD') && !answers[0].includes('BTCUSD');
     });
   });
-
-  test(`${threads} threads: stopping closes all with 1001`, async (t) => {
-    const service = await startTestService({ listen });
-    const streams = await openStreams(service, 'channel=10ms');
-    streams.push(await TestSocket.open(`${service.socketUrl}/evm/publish`));
-    t.equal((await fetch(`${service.adminUrl}/readyz`)).status, 200);
-    await service.stop();
-    for (const stream of streams) t.equal((await stream.closed).code, 1001);
-    await t.rejects(fetch(service.url));
-  });
-
-  test(`${threads} threads: a slow reader catches up or is closed with 1013`, async (t) => {
-    const symbols = Array.from({ length: ASSETS }, (_, i) => `ASSET${i}`);
-    const service = await startTestService({
-      listen,
-      assets: symbols.map((symbol, id) => ({ id, symbol })),
-      limits: { slow_consumer: '2s' },
-    });
-    t.teardown(() => service.stop());
-    const publisher = await TestSocket.open(`${service.socketUrl}/evm/publish?ack=true`);
-    const [slow, stuck] = (await openStreams(service, 'channel=10ms', 2)) as [TestSocket, TestSocket];
-    publisher.send(priceMessage(10n ** 37n, symbols));
-    t.match(await publisher.nextJson(), { type: 'ack', rejected: {} });
-    for (const stream of [slow, stuck]) {
-      stream.ws.pause();
-      stream.send({ type: 'subscribe', assets: symbols.map((_, id) => id) });
-    }
-    // Several MB of frames fit into the kernel before the service notices the slow reader.
-    await metricReaches(service, 'tickseal_stream_frames_skipped_total', 10);
-    publisher.send(priceMessage(10n ** 37n + 1n, symbols.slice(0, 1)));
-    t.match(await publisher.nextJson(), { type: 'ack', rejected: {} });
-    slow.ws.resume();
-    const seen: number[] = [];
-    for (let isNewest = false; !isNewest; ) {
-      const { ts, a } = JSON.parse(await slow.next()) as { ts: number; a: { v: string }[] };
-      seen.push(ts);
-      isNewest = a[0]!.v.endsWith('1');
-    }
-    t.ok(seen.every((ts, i) => i === 0 || ts > seen[i - 1]!));
-    await metricReaches(service, 'tickseal_stream_slow_consumers_closed_total', 1);
-    stuck.ws.resume();
-    t.equal((await stuck.closed).code, 1013);
-    t.equal(slow.ws.readyState, slow.ws.OPEN);
-  });
 }
 
 test('sockets that are decided on by another thread leave nothing on standard error', async (t) => {
@@ -199,14 +154,6 @@ async function manyAnswers({ url }: TestService, path: string): Promise<string[]
     ),
   );
   return [...new Set(answers)];
-}
-
-async function metricReaches({ adminUrl }: TestService, name: string, least: number): Promise<void> {
-  const pattern = new RegExp(`^${name} (\\d+)$`, 'm');
-  await eventually(async () => {
-    const text = await (await fetch(`${adminUrl}/metrics`)).text();
-    return Number(pattern.exec(text)![1]) >= least;
-  });
 }
 
 test('auto serves on the main thread, and leaves the other cores to signatures', async (t) => {

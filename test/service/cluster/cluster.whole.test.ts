@@ -1,15 +1,7 @@
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { test } from 'tap';
-import { appendTo } from '../../../scripts/load/store_records.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { publishMessage, verifyPayload } from '../../../src/client/index.js';
-import { systemClock } from '../../../src/clock/clock.js';
-import { openStore } from '../../../src/log/store/store.js';
-import type { Price } from '../../../src/model/price.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
-import { atSecond, sampleAggregate, samplePublisher } from '../../log/store/sample.js';
-import { sampleAsset } from '../../model/sample.js';
 import { get, publisherSigner, type TestService, TestSocket } from '../harness.js';
 import { TestCluster, untilReady } from './nodes.js';
 
@@ -132,49 +124,3 @@ test(
     t.match(await late.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
   },
 );
-
-test('a new node has the candles of the others', needsNatsServer(), async (t) => {
-  const cluster = await TestCluster.start(t);
-  const startS = Math.floor(Date.now() / 1000 / 86_400) * 86_400 - 2 * 86_400;
-  const dir = t.testdir();
-  const asset = sampleAsset({ symbol: 'BTCUSD' });
-  const store = await openStore({
-    dir: join(dir, 'store'),
-    assets: [asset],
-    candleRetentionMs: 30 * 86_400_000,
-    clock: systemClock(),
-  });
-  for (let minute = 0; minute < 2 * 1_440; minute += 7)
-    appendTo(
-      store,
-      sampleAggregate(
-        asset,
-        [samplePublisher(0)],
-        BigInt(minute + 1) as Price,
-        atSecond(startS + minute * 60),
-      ),
-    );
-  await store.close();
-
-  const leader = await cluster.node(1, 'aggregator', {}, { dir });
-  await untilReady(leader);
-  const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
-  publisher.send(priceMessage(5n));
-  t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
-  const historyOf = async ({ url }: TestService) =>
-    await (
-      await get(
-        `${url}/v1/tradingview/history?symbol=BTCUSD&resolution=1&from=${startS}&to=${startS + 2 * 86_400}`,
-      )
-    ).json();
-  t.ok(((await historyOf(leader)) as { data: { t: number[] } }).data.t.length > 400);
-  // The test repeats this, because the leader's candles need some time to reach the place where new nodes find them.
-  let count = 0;
-  await eventually(async () => {
-    const node = await cluster.node(10 + count++, 'edge');
-    await untilReady(node);
-    const isEqual = isDeepStrictEqual(await historyOf(node), await historyOf(leader));
-    await node.stop();
-    return isEqual;
-  });
-});

@@ -132,31 +132,6 @@ test('edges and late aggregators copy the log from another node', needsNatsServe
   t.match(await (await fetch(`${edge.adminUrl}/metrics`)).text(), /^tickseal_tlog_stopped 0$/m);
 });
 
-test('an aggregator that lacks batches begins no second log', needsNatsServer(), async (t) => {
-  const cluster = await TestCluster.start(t);
-  const first = await cluster.node(1, 'aggregator', SECTIONS, { keys: KEYS });
-  await untilReady(first);
-  const policy = await policyOf(first);
-  const dir = emptyFolder(t);
-  // The second node had no key of the log while the first batches were written.
-  const without = await cluster.node(2, 'aggregator', {}, { dir });
-  await untilReady(without);
-  await cosignedBy(first, policy, [], await cosignedBy(first, policy, []));
-  await without.stop();
-  const second = await cluster.node(2, 'aggregator', SECTIONS, { keys: KEYS, dir });
-  const reasons = async () => (await fetch(`${second.adminUrl}/readyz`)).text();
-  t.match(
-    await reasons(),
-    /public log has stopped: .*signed is missing.*the data folder notes a signed checkpoint/,
-  );
-  await first.stop();
-  await eventually(async () =>
-    (await nodesOf(second)).some(({ node, role }) => node === 2 && role === 'leader'),
-  );
-  await priceOf(second, 'BTCUSD', 'evm', 100n, nowNs());
-  t.match(await publicFileOf(second, 'checkpoint'), /^404/);
-});
-
 test('witnesses cosign one log through kill -9 of its leaders', needsNatsServer(), async (t) => {
   const dir = emptyFolder(t);
   const servers = await natsServers(t, 1);

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { PRICE_SCALE, type Price } from '../../src/model/price.js';
+import type { Price } from '../../src/model/price.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
@@ -12,8 +12,6 @@ const SECOND_NS = 1_000_000_000n;
 /** The start, Monday 2026-03-02 14:00:00 UTC, in seconds. */
 const START_S = Number(START_NS / SECOND_NS);
 const DAY_S = 86_400;
-const MONDAY_S = START_S - 14 * 3600;
-const MARCH_S = MONDAY_S - DAY_S;
 
 interface Candles {
   readonly t: number[];
@@ -53,75 +51,6 @@ async function history(service: TestService, resolution: string, from: number, t
   return (await ask(service, `/v1/tradingview/history?${query}`)).data as Candles;
 }
 
-test('candles of every resolution start on UTC boundaries', async (t) => {
-  const service = await serviceWith([
-    [MARCH_S - DAY_S, units(90)],
-    [MARCH_S + 60, units(95)],
-    [START_S, units(100)],
-    [START_S + 59, units(97)],
-    [START_S + 60, units(103)],
-    [START_S + 200, (PRICE_SCALE / 3n) as Price],
-    [START_S + 3600, units(-101)],
-  ]);
-  t.teardown(() => service.stop());
-  const all = (resolution: string) => history(service, resolution, 0, START_S * 2);
-  const third = 1 / 3;
-  t.same(await history(service, '1', START_S, START_S + 3601), {
-    t: [START_S, START_S + 60, START_S + 180, START_S + 3600],
-    o: [100, 103, third, -101],
-    h: [100, 103, third, -101],
-    l: [97, 103, third, -101],
-    c: [97, 103, third, -101],
-  });
-  t.same((await all('2')).t.slice(-3), [START_S, START_S + 120, START_S + 3600]);
-  t.same((await all('60')).t, [MARCH_S - DAY_S, MARCH_S, START_S, START_S + 3600]);
-  t.same(await history(service, '60', START_S, START_S + 1), {
-    t: [START_S],
-    o: [100],
-    h: [103],
-    l: [third],
-    c: [third],
-  });
-  t.same((await all('120')).t.at(-1), START_S, 'two-hour candles count from midnight');
-  t.same((await all('720')).t, [MARCH_S - DAY_S, MARCH_S, MONDAY_S + 12 * 3600]);
-  for (const day of ['D', '1D']) t.same((await all(day)).t, [MARCH_S - DAY_S, MARCH_S, MONDAY_S]);
-  for (const week of ['W', '1W']) t.same((await all(week)).t, [MONDAY_S - 7 * DAY_S, MONDAY_S], 'Mondays');
-  for (const month of ['M', '1M']) {
-    t.same(await all(month), {
-      t: [MARCH_S - 28 * DAY_S, MARCH_S],
-      o: [90, 95],
-      h: [90, 103],
-      l: [90, -101],
-      c: [90, -101],
-    });
-  }
-  for (const resolution of ['5', '15', '30', '240', '360'])
-    t.ok((await all(resolution)).t.length > 2, resolution);
-});
-
-test('from is in the range, to is not, and the candle that runs is', async (t) => {
-  const service = await serviceWith([
-    [START_S, units(1)],
-    [START_S + 60, units(2)],
-    [START_S + 121, units(3)],
-  ]);
-  t.teardown(() => service.stop());
-  const starts = async (from: number, to: number) =>
-    (await history(service, '1', START_S + from, START_S + to)).t;
-  t.same(await starts(0, 60), [START_S]);
-  t.same(await starts(1, 61), [START_S + 60]);
-  t.same(await starts(60, 121), [START_S + 60, START_S + 120]);
-  const empty: Candles = { t: [], o: [], h: [], l: [], c: [] };
-  t.same(await history(service, '1', START_S + 61, START_S + 120), empty);
-  t.same(await history(service, '1', START_S + 60, START_S), empty, 'from behind to');
-  t.same(await history(service, '1', -5, 0), empty);
-  const silent = await ask(
-    service,
-    '/v1/tradingview/history?symbol=SILENT&resolution=1&from=0&to=99999999999',
-  );
-  t.same(silent.data, empty);
-});
-
 test('one request reads the candles of several assets, each as the history has them', async (t) => {
   const service = await serviceWith([
     [START_S, units(1)],
@@ -144,55 +73,6 @@ test('one request reads the candles of several assets, each as the history has t
   ];
   for (const [query, error] of refused)
     t.match(await ask(service, `/v1/candles?${query}`), { status: 400, error }, query.slice(0, 60));
-});
-
-test('the limit of candles counts those of all assets of a request', async (t) => {
-  const clock = new FakeClock(START_NS);
-  const assets = ['A', 'B'].map((symbol, i) => ({ id: i + 1, symbol, max_age: '1h' }));
-  const service = await startTestService({ assets, limits: { candles_per_request: 1 } }, { clock });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
-  await feed.accept({ symbol: 'A', price: units(1) }, { symbol: 'B', price: units(2) });
-  const range = `resolution=1&from=0&to=${START_S + 61}`;
-  for (const symbol of ['A', 'B'])
-    await eventually(async () => {
-      const { data } = await ask(service, `/v1/candles?assets=${symbol}&${range}`);
-      return (data as Record<string, Candles>)[symbol]!.t.length === 1;
-    });
-  t.match(await ask(service, `/v1/candles?assets=A,B&${range}`), {
-    status: 400,
-    error: /candles_per_request \(1\)/,
-  });
-});
-
-test('bad input of the history is 400 and named', async (t) => {
-  const service = await serviceWith([[START_S, units(1)]]);
-  t.teardown(() => service.stop());
-  const good = { symbol: 'BTCUSD', resolution: '1', from: '0', to: `${START_S}` };
-  const bad: readonly [change: object, error: RegExp][] = [
-    [{ symbol: 'NOPE' }, /^symbol .*NOPE/],
-    [{ symbol: 'BTCUSD,SILENT' }, /^symbol /],
-    [{ resolution: '3' }, /^resolution .*1, 2, 5/],
-    [{ resolution: '1m' }, /^resolution /],
-    [{ resolution: 'd' }, /^resolution /],
-    [{ from: '' }, /^from /],
-    [{ from: '1.5' }, /^from /],
-    [{ to: 'now' }, /^to /],
-    [{ to: '1e3' }, /^to /],
-    [{ to: '9'.repeat(16) }, /^to /],
-  ];
-  for (const [change, error] of bad) {
-    const query = new URLSearchParams({ ...good, ...change });
-    t.match(await ask(service, `/v1/tradingview/history?${query}`), { status: 400, error }, `${query}`);
-  }
-  for (const name of Object.keys(good)) {
-    const query = new URLSearchParams(good);
-    query.delete(name);
-    t.match(await ask(service, `/v1/tradingview/history?${query}`), {
-      status: 400,
-      error: `${name} is missing`,
-    });
-  }
 });
 
 test('a chart finds its configuration, its symbols and its candles below /udf', async (t) => {
@@ -278,4 +158,30 @@ test('quotes count the change from the last close before today, or from the firs
   t.teardown(() => young.stop());
   const { d } = (await (await get(`${young.url}/udf/quotes?symbols=BTCUSD`)).json()) as { d: object[] };
   t.match(d, [{ v: { ch: -1, chp: -25, prev_close_price: 4 } }]);
+});
+
+test('charts know the hours, the zone, the name and the class of an asset', async (t) => {
+  const gold = { id: 9, symbol: 'XAUUSD', calendar: 'metals', name: 'Gold', class: 'metal' };
+  const service = await startTestService({
+    assets: [{ id: 2, symbol: 'AAPL', calendar: 'us_equities' }, gold, { id: 11, symbol: 'BTCUSD' }],
+  });
+  t.teardown(() => service.stop());
+  const read = async (path: string) => JSON.parse(await (await get(service.url + path)).text());
+  t.match(await read('/udf/symbols?symbol=AAPL'), {
+    session: '0400-2000:23456',
+    timezone: 'America/New_York',
+    description: 'AAPL',
+    type: 'us_equities',
+  });
+  t.match(await read('/udf/symbols?symbol=XAUUSD'), {
+    session: '1800-1700:23456',
+    description: 'Gold',
+    type: 'metal',
+  });
+  t.match(await read('/udf/symbols?symbol=BTCUSD'), { session: '24x7', timezone: 'Etc/UTC', type: 'crypto' });
+  const symbols = async (query: string) =>
+    (await read(`/udf/search?${query}`)).map(({ symbol }: { symbol: string }) => symbol);
+  t.same(await symbols('query=GOL'), ['XAUUSD']);
+  t.same(await symbols('query=&type=crypto'), ['BTCUSD']);
+  t.same(await symbols('query=usd&limit=1'), ['XAUUSD']);
 });

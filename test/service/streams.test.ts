@@ -7,8 +7,9 @@ import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket, TOKEN } from './harness.js';
+import { RawHttp } from './raw_http.js';
 
-// Tests of the contents and times of frames.
+// Tests of the frames of `/ws` on a running service. test/stream tests what goes into a frame and when.
 
 const NS_PER_MS = 1_000_000n;
 const THREE_ASSETS = [
@@ -64,65 +65,6 @@ test('every fixed channel sends all live assets once a multiple of its interval'
       t.ok(lateNs[0]! < intervalNs / 2n, `${channel}: after a multiple of its interval, ${lateNs}`);
       await socket.close();
     }),
-  );
-});
-
-test('without parameters it is real_time and unsigned: a snapshot, then what changes', async (t) => {
-  const service = await startTestService({ assets: THREE_ASSETS });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) }, { symbol: 'FUNDING', price: units(-5) });
-  const socket = await TestSocket.open(`${service.socketUrl}/ws`);
-  socket.send({ type: 'subscribe', assets: [500] });
-  t.match(unsigned(await socket.next()), { taxonomyId: 1, assets: [{ id: 500, value: units(1) }] });
-  socket.send({ type: 'subscribe', assets: [65_535, 7] });
-  t.same(unsigned(await socket.next()).assets, [{ id: 65_535, value: units(-5) }], 'the new ones, if live');
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  await feed.accept({ symbol: 'ETHUSD', price: units(3) });
-  t.same(
-    unsigned(await socket.next()).assets,
-    [{ id: 7, value: units(3) }],
-    'no frame for what did not change',
-  );
-  await feed.accept({ symbol: 'BTCUSD', price: units(2) }, { symbol: 'ETHUSD', price: units(4) });
-  t.same(
-    unsigned(await socket.next()).assets,
-    [
-      { id: 7, value: units(4) },
-      { id: 500, value: units(2) },
-    ],
-    'one message, one frame',
-  );
-  socket.send({ type: 'unsubscribe', assets: [500] });
-  await feed.accept({ symbol: 'BTCUSD', price: units(9) }, { symbol: 'FUNDING', price: units(0) });
-  t.same(unsigned(await socket.next()).assets, [{ id: 65_535, value: units(0) }]);
-});
-
-test('real_time is no faster than a millisecond, ts grows, and the newest value arrives', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  const socket = await TestSocket.open(`${service.socketUrl}/ws?channel=real_time`);
-  socket.send({ type: 'subscribe', assets: [1], id: 1 });
-  await socket.next();
-  const startNs = BigInt(Date.now()) * NS_PER_MS;
-  const messages = Array.from({ length: 100 }, (_, i) => {
-    const update = feed.sign({ symbol: 'BTCUSD', price: units(i + 1), timestampNs: startNs + BigInt(i) });
-    return `{"type":"signed_prices","trace_id":"${i}","data":{"BTCUSD":${stringify(update)}}}`;
-  });
-  for (const message of messages) feed.socket.send(message);
-  const frames = [unsigned(await socket.next())];
-  while (frames.at(-1)!.assets[0]!.value !== units(100)) frames.push(unsigned(await socket.next()));
-  const gaps = frames.slice(1).map(({ timestampNs }, i) => timestampNs - frames[i]!.timestampNs);
-  t.same(
-    gaps.filter((gap) => gap < NS_PER_MS),
-    [],
-    `${frames.length} frames`,
-  );
-  const values = frames.map(({ assets }) => assets[0]!.value);
-  t.ok(
-    values.every((value, i) => i === 0 || value > values[i - 1]!),
-    'in the order of the updates',
   );
 });
 
@@ -226,35 +168,6 @@ test('quality is about the inputs of the price in the frame, plain and signed', 
   ]);
 });
 
-test('connections with the same set get the same bytes', async (t) => {
-  const service = await startTestService({ assets: THREE_ASSETS });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) }, { symbol: 'ETHUSD', price: units(2) });
-  for (const type of ['unsigned', 'signed_ecdsa']) {
-    const open = async (assets: readonly number[]) => {
-      const socket = await TestSocket.open(`${service.socketUrl}/ws?channel=10ms&message_type=${type}`);
-      socket.send({ type: 'subscribe', assets });
-      return socket;
-    };
-    const sockets = await Promise.all([open([7, 500]), open([500, 7]), open([500, 7, 500])]);
-    const [first, ...others] = await Promise.all(
-      sockets.map(async (socket) => {
-        const frames: string[] = [];
-        while (frames.length < 15) frames.push(await socket.next());
-        return frames;
-      }),
-    );
-    for (const frames of others) {
-      const start = Math.max(first!.indexOf(frames[0]!), 0);
-      const offset = Math.max(frames.indexOf(first![start]!), 0);
-      const shared = Math.min(first!.length - start, frames.length - offset);
-      t.ok(shared > 5, `${type}: ${shared} frames in common`);
-      t.same(frames.slice(offset, offset + shared), first!.slice(start, start + shared));
-    }
-  }
-});
-
 test('a price that loses its inputs leaves the streams and comes back', async (t) => {
   const clock = new FakeClock();
   const assets = [
@@ -279,10 +192,6 @@ test('a price that loses its inputs leaves the streams and comes back', async (t
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
   t.same(await idsAfter(10n * NS_PER_MS), [1, 2]);
 });
-
-function stringify(value: unknown): string {
-  return JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? `${one}` : one));
-}
 
 test('binary frames are the payloads, and everything else stays text', async (t) => {
   const service = await startTestService({ assets: THREE_ASSETS });
@@ -309,4 +218,29 @@ test('binary frames are the payloads, and everything else stays text', async (t)
     t.match(payload?.assets, [{ id: 500, value: units(65_000) }]);
     socket.close();
   }
+});
+
+test('one bad client costs the others nothing', async (t) => {
+  const service = await startTestService();
+  t.teardown(() => service.stop());
+  const good = await TestSocket.open(`${service.socketUrl}/ws`);
+  good.send({ type: 'subscribe', assets: [1] });
+  const bad = await TestSocket.open(`${service.socketUrl}/ws`);
+  bad.send({ type: 'subscribe', assets: [1] });
+  const raw = await RawHttp.open(service.port);
+  raw.request('GET /ws', [
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${'A'.repeat(22)}==`,
+    `Authorization: Basic ${TOKEN}`,
+  ]);
+  t.equal((await raw.response()).status, 101);
+  // The client sends a frame with reserved bits. Then the connection is cut.
+  raw.socket.write(Buffer.from([0xf1, 0x80, 0, 0, 0, 0]));
+  await raw.closed;
+  bad.ws.terminate();
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  t.match(await good.nextJson(), { a: [{ id: 1, v: String(units(1)) }] });
 });
