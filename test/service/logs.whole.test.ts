@@ -76,20 +76,3 @@ test('the level leaves out what is below it, and one that does not exist is an e
   t.match(await wrong.exited, { code: 1 });
   t.equal(wrong.stderr, 'TICKSEAL_LOG_LEVEL is none of trace, debug, info, warn, error, fatal, silent\n');
 });
-
-test('a fault that ends the service is the last line', async (t) => {
-  const file = writeConfig(t.testdir());
-  const fault = 'process.once("SIGUSR2", () => { throw new TypeError("a fault for this test") })';
-  const service = new ServeProcess(['--config', file], {
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}`,
-  });
-  t.teardown(() => service.kill());
-  await service.ready();
-  service.child.kill('SIGUSR2');
-  t.match(await service.exited, { code: 1 });
-  t.match(linesOf(service).at(-1), {
-    level: LEVELS.fatal,
-    msg: 'the service ends: an exception that nothing caught',
-    err: { type: 'TypeError', message: 'a fault for this test', stack: /SIGUSR2|data:/ },
-  });
-});

@@ -1,14 +1,12 @@
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerMcp } from '../../src/cli/mcp_command.js';
 import { registerPrice } from '../../src/cli/price_command.js';
 import { registerSubscribe } from '../../src/cli/subscribe_command.js';
-import { createClient, type NoQuorumEvent, type Tick, type TicksealError } from '../../src/client/node.js';
+import { createClient, type Tick, type TicksealError } from '../../src/client/node.js';
 import { runCommand } from '../cli/run_command.js';
 import { Feed, units } from './feed.js';
 import { startTestService, type TestService, TOKEN } from './harness.js';
@@ -18,11 +16,6 @@ import { startTestService, type TestService, TOKEN } from './harness.js';
 const ASSETS = [
   { id: 1, symbol: 'A1' },
   { id: 2, symbol: 'A2' },
-];
-/** The assets after a restart, under another taxonomy ID. */
-const MOVED = [
-  { id: 2, symbol: 'A1' },
-  { id: 1, symbol: 'A2' },
 ];
 const PRICES = { A1: units(100), A2: units(5_000) };
 
@@ -151,82 +144,4 @@ test('a model learns no wrong price through a proxy', async (t) => {
   t.match(text, /A1/);
   t.notMatch(text, /"A1[^}]*5000/);
   t.match(text, /unsigned mapping/, 'a list of assets that is not signed is not shown');
-});
-
-test('a proxy in front of two of three operators changes no price of a quorum', async (t) => {
-  const services = await Promise.all(
-    [1, 2, 3].map((n) =>
-      startPriced(t, { keys: { evm: Buffer.alloc(32, 0x20 + n), stark: Buffer.alloc(32, n) } as never }),
-    ),
-  );
-  const urls = [
-    services[0]!.url,
-    await startProxy(t, services[1]!, swap),
-    await startProxy(t, services[2]!, swap),
-  ];
-  const operators = services.map(({ evmAddress }, i) => ({
-    name: 'abc'[i]!,
-    urls: urls[i]!,
-    token: TOKEN,
-    signers: [evmAddress],
-  }));
-  const client = createClient({ quorum: { operators } });
-  t.teardown(() => client.close());
-  const events: NoQuorumEvent[] = [];
-  client.on('noQuorum', (event) => events.push(event));
-  const ticks: unknown[] = [];
-  void (async () => {
-    for await (const tick of client.stream(['A1', 'A2'], { channel: '100ms' })) ticks.push(tick);
-  })().catch(() => {});
-  await eventually(() => events.some(({ operators }) => operators[1]!.verdict === 'unverified'));
-  t.match(events.at(-1)!.operators, [
-    { verdict: 'alone' },
-    { verdict: 'unverified', reason: /unsigned mapping/ },
-    { verdict: 'unverified', reason: /unsigned mapping/ },
-  ]);
-  t.same(ticks, []);
-  const file = join(t.testdir(), 'quorum.json');
-  writeFileSync(
-    file,
-    JSON.stringify({
-      operators: operators.map((one) => ({ ...one, urls: [one.urls], token: { env: 'TICKSEAL_TOKEN' } })),
-    }),
-  );
-  const subscribe = await runCommand(registerSubscribe, ['subscribe', '--quorum', file, 'A1']);
-  t.match(subscribe, { stdout: [], stderr: /unsigned mapping/, exitCode: 1 });
-});
-
-test('a subscription goes on under a raised taxonomy ID, and only with a signed list', async (t) => {
-  const service = await startPriced(t);
-  const raised = await startPriced(t, {}, { service: { taxonomy_id: 2 }, assets: MOVED });
-  /** Runs the command, and lets the raised service take the place of the service after the first frame. */
-  const subscribe = async (change: (answer: Answer) => void) => {
-    const upstream = { url: service.url, sockets: new Set<Duplex>() };
-    let isRaised = false;
-    const url = await startProxy(t, upstream, (answer) => {
-      if (isRaised) change(answer);
-    });
-    const args = ['subscribe', '--url', url.replace('http', 'ws'), '--signer', service.evmAddress];
-    const raise = () => {
-      isRaised = true;
-      upstream.url = raised.url;
-      for (const socket of upstream.sockets) socket.destroy();
-    };
-    return runCommand(registerSubscribe, [...args, '--channel', '50ms', '--count', '20', 'A1'], {
-      onStdout: (stdout) => stdout.once('data', raise),
-    });
-  };
-  const honest = await subscribe(() => {});
-  t.match(honest, {
-    stderr: /subscribe: the taxonomy ID is 2 now, and the list of assets was read again\n/,
-    exitCode: 0,
-  });
-  const lines = honest.stdout.map((line) => JSON.parse(line));
-  const v = String(PRICES.A1);
-  t.ok(lines.every(({ tax, a, verdict }) => verdict === 'verified' && a[0].id === tax && a[0].v === v));
-  t.same(new Set(lines.map(({ tax }) => tax)), new Set([1, 2]));
-  const { stdout, stderr, exitCode } = await subscribe(swap);
-  t.match(stderr, /unsigned mapping/);
-  t.equal(exitCode, 1);
-  t.match(JSON.parse(stdout.at(-1)!), { tax: 2, verdict: 'failed', failed: [/2, not 1/] });
 });
