@@ -45,7 +45,7 @@ const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', '
 /**
  * Keys that other tests cover, or that limit nothing countable. `trickle.test.ts` tests `idle_timeout` in real time.
  * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it.
- * `test/aggregator/aggregator.test.ts` tests `delta_aggregates_per_second`.
+ * `test/prices/aggregator.test.ts` tests `delta_aggregates_per_second`.
  * `test/server/routes/range_route.test.ts` tests the limits of ranges: a longer range is answered in parts, and more slowly.
  */
 const OTHER_KEYS = [

@@ -8,7 +8,7 @@ import { distinctNowNs } from './feed.js';
 import { publisherSigner, sha256, startTestService, type TestSocket, TOKEN } from './harness.js';
 import { altered, latestText, latestWhen, openPublisher, publish, refusalOf, UNIT } from './publishing.js';
 
-// Tests of publisher sockets on a running service. test/ingest tests each check of an update, and test/fire the tokens.
+// Tests of publisher sockets on a running service. test/prices tests each check of an update, and test/fire the tokens.
 
 /** The text of a second token that may also publish for every key. */
 const STRANGER = 'stranger-token';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, verifyPayload } from '../../src/client/index.js';
-import { IDS_FILE } from '../../src/store/streaming_ids.js';
+import { IDS_FILE } from '../../src/log/store/streaming_ids.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import {

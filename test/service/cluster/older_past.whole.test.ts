@@ -6,7 +6,7 @@ import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { freePorts } from '../../../src/cli/demo/free_ports.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
-import { emptyFolder } from '../../witness/small_witness.js';
+import { emptyFolder } from '../../publiclog/witness/small_witness.js';
 import { ServeProcess, writeConfig } from '../child.js';
 import { get, type TestService } from '../harness.js';
 import { priceOf } from '../logged_prices.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { addressOf } from '../../../src/cli/keygen_command.js';
-import { IDS_FILE } from '../../../src/store/streaming_ids.js';
+import { IDS_FILE } from '../../../src/log/store/streaming_ids.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
 import { get, type SERVICE_KEYS, type Sections } from '../harness.js';
 import { readStatement, taxonomyOf } from '../read_statement.js';

@@ -6,7 +6,7 @@ import { addressOf } from '../../../src/cli/keygen_command.js';
 import { registerVerify } from '../../../src/cli/verify_command.js';
 import { runCommand } from '../../cli/run_command.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
-import { emptyFolder } from '../../witness/small_witness.js';
+import { emptyFolder } from '../../publiclog/witness/small_witness.js';
 import { SERVICE_KEYS, type TestService } from '../harness.js';
 import { signedFrames, streamLogOf, verifyInLog } from '../logged_payloads.js';
 import { priceOf } from '../logged_prices.js';
