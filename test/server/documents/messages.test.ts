@@ -5,7 +5,6 @@ import type { ListedPublisher, SignatureType } from '../../../src/model/asset.js
 import { Gate } from '../../../src/prices/gate.js';
 import { readPublishMessage } from '../../../src/prices/message.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
-import { readRequest } from '../../../src/stream/request.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleAsset } from '../../model/sample.js';
 import { bodyOf, routesOf } from './routes.js';
@@ -31,15 +30,6 @@ function expectNoFault(name: string, fault: (text: string) => string | undefined
     }),
     { numRuns: 1_000 },
   );
-}
-
-for (const name of ['subscribe', 'unsubscribe', 'ping']) {
-  test(`any ${name} message that the document allows is understood`, async () => {
-    expectNoFault(name, (text) => {
-      const read = readRequest(text);
-      return 'error' in read ? read.error : undefined;
-    });
-  });
 }
 
 const ANY_TIME = { maxPastNs: 2n ** 64n, maxFutureNs: 2n ** 64n, maxBackwardNs: 2n ** 64n };

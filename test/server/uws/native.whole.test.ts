@@ -74,14 +74,6 @@ test('a binary with another hash is not loaded, unless the operator names that h
   }
 });
 
-test('a file that is no binary is refused by its hash, before anything of it runs', async (t) => {
-  const main = installWith(join(t.testdir(), 'garbage'), Buffer.from('no binary'));
-  const refused = new ServeProcess(['--config', writeConfig(t.testdirName)], {}, { main });
-  t.teardown(() => refused.kill());
-  t.equal((await refused.exited).code, 1);
-  t.match(refused.stderr, /is not the build that is pinned/);
-});
-
 test('a platform without a build is an error that names it', async (t) => {
   const main = installWith(join(t.testdir(), 'none'), undefined);
   const refused = new ServeProcess(['--config', writeConfig(t.testdirName)], {}, { main });
