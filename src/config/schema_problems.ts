@@ -36,12 +36,18 @@ export function schemaProblems(
   schema: z.ZodType,
   isSecret: (path: Path) => boolean = () => false,
 ): Problem[] {
+  let top: PlaceSchema | undefined;
+  // Converting a schema takes a millisecond, and a file may have thousands of unknown keys.
+  const topPlace = () => {
+    top ??= z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as PlaceSchema;
+    return top;
+  };
   return issues.flatMap((issue): Problem[] => {
     const path = issue.path as Path;
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
         path: [...path, key],
-        message: unknownKey(key, keysAt(schema, path)),
+        message: unknownKey(key, keysAt(topPlace(), path)),
       }));
     }
     if (issue.code === 'invalid_key') {
@@ -66,11 +72,9 @@ interface PlaceSchema {
   readonly oneOf?: readonly PlaceSchema[];
 }
 
-/** Returns the keys that a schema allows at a path. */
-function keysAt(schema: z.ZodType, path: Path): string[] {
-  let places = [
-    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as PlaceSchema,
-  ];
+/** Returns the keys that a schema allows at a path below its top. */
+function keysAt(top: PlaceSchema, path: Path): string[] {
+  let places = [top];
   for (const step of path)
     places = places.flatMap(choices).flatMap(({ properties, additionalProperties, items }) => {
       const inside = typeof step === 'number' ? items : (properties?.[step] ?? additionalProperties);
