@@ -38,7 +38,7 @@ test('light tests load no threads, processes or sockets', async (t) => {
   const rooms = new Set(FILES.filter(isLight).map((file) => file.split('/')[1]));
   for (const room of ['wire', 'model', 'prices', 'stream']) t.ok(rooms.has(room), room);
   for (const [file, why] of [
-    ['service/rest_prices', 'a service'],
+    ['service/rest', 'a service'],
     ['server/access/shared_access', 'a thread'],
     ['crypto/pool/pool', 'threads, by a module'],
     ['crypto/secp256k1_bounds', 'it changes what all tests of a process share'],
@@ -49,11 +49,10 @@ test('light tests load no threads, processes or sockets', async (t) => {
   }
 });
 
-test('tests of a service share a process unless they start one or change it', async (t) => {
-  for (const file of ['service/rest_prices', 'fire/limits.whole', 'fire/frames'])
+test('tests with a service or threads share a process unless they start one or change it', async (t) => {
+  for (const file of ['service/rest', 'fire/limits.whole', 'fire/frames'])
     t.equal(sharesService(`test/${file}.test.js`), !file.includes('whole'), file);
-  const alone = FILES.filter((file) => /^test\/service\//.test(file) && isOfTier(file, 'fast'));
-  const starting = alone.filter((file) =>
+  const starting = FILES.filter((file) =>
     /from 'node:(?:child_process|worker_threads)'/.test(
       readFileSync(join(ROOT, file.replace('.js', '.ts')), 'utf8'),
     ),
@@ -104,7 +103,7 @@ test('the slowest files are told, and those above a budget', async (t) => {
 });
 
 test('tests that may open a listener are known, so that a Node without uWebSockets.js runs the others', async (t) => {
-  for (const file of ['service/rest_prices', 'server/uws/closing', 'service/edge/model.whole', 'cli/program'])
+  for (const file of ['service/rest', 'server/uws/closing', 'service/edge/model.whole', 'cli/program'])
     t.ok(mayListen(`test/${file}.test.js`), file);
   for (const file of ['log/store/store', 'crypto/pool/pool', 'crypto/keccak'])
     t.notOk(mayListen(`test/${file}.test.js`), file);

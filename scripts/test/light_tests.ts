@@ -24,14 +24,11 @@ const LISTENS =
 const STARTS_PROGRAM = /cli\/main\.js/;
 /** The built-in modules that `src` uses without a socket, only to read addresses and certificates. */
 const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
-/** The pattern of code that changes state which all tests of a process share. */
+/** The pattern of code that changes state which all tests of a process share. Code may read what a process does not change. */
 const SHARED_STATE =
-  /\bprocess\.(?!hrtime|memoryUsage|version)|\bglobalThis\b|^(?:t\.)?(?:teardown|before|beforeEach|afterEach)\(/m;
+  /\bprocess\.(?!hrtime|memoryUsage|version|platform|arch|getuid|execPath|cpuUsage)|\bglobalThis\b|^(?:t\.)?(?:teardown|before|beforeEach|afterEach)\(/m;
 
-/** The rooms whose tests run a service, or parts of a service with sockets and stores, in their own process. */
-const SERVICE_ROOM =
-  /^test\/(?:client|cluster\/node|config|fire|log\/(?:past|store)|prices|publiclog\/witness|server|service|sources\/markets|stream)\//;
-/** The largest number of such tests in one process. With more tests, one core would be idle at the end. */
+/** The largest number of tests with a service or a thread in one process. With more tests, one core would be idle at the end. */
 const SERVICE_TESTS_MAX = 7;
 /** The packages with which a test starts its own threads or processes. */
 const OWN_PROCESS = /^node:(?:child_process|worker_threads|inspector)$/;
@@ -74,9 +71,12 @@ export function writeLightTests(files: readonly string[]): LightTests[] {
   return written;
 }
 
-/** Returns whether a compiled test of the fast tier runs a service in its process and leaves nothing behind in that process. */
+/**
+ * Returns whether a compiled test of the fast tier may share a process with a few others, although it runs a service or threads there: it
+ * starts no process itself, and leaves nothing behind.
+ */
 export function sharesService(file: string): boolean {
-  if (!isOfTier(file, 'fast') || !SERVICE_ROOM.test(file)) return false;
+  if (!isOfTier(file, 'fast') || file.split('/').length < 3) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
   return !importsOf(file).some((specifier) => OWN_PROCESS.test(specifier));
 }
