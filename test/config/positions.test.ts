@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { parseConfig } from '../../src/config/load.js';
-import { ALIASES_MAX } from '../../src/config/yaml_text.js';
 
 const errorsOf = (text: string): string[] => {
   const result = parseConfig(text, 'config.yaml');
@@ -66,16 +65,6 @@ test('an error in the YAML names its line and column', async (t) => {
       errors.map((error) => `config.yaml:${error}`),
     );
   }
-});
-
-test('aliases may repeat a value many times, but not without limit', async (t) => {
-  const list = (count: number, item: string) => `[${new Array(count).fill(item).join()}]`;
-  const often = (count: number) => `keys: &a {x: 1}\nassets: ${list(count, '*a')}`;
-  const error = `config.yaml:1:1: aliases repeat a value more than ${ALIASES_MAX} times`;
-  t.notMatch(errorsOf(often(ALIASES_MAX - 1)).join(), /aliases/);
-  t.same(errorsOf(often(ALIASES_MAX)), [error]);
-  const levels = Array.from({ length: 9 }, (_, i) => `k${i + 1}: &a${i + 1} ${list(9, `*a${i}`)}`);
-  t.same(errorsOf(['k0: &a0 x', ...levels].join('\n')), [error]);
 });
 
 test('a number that a double would change is refused rather than rounded', async (t) => {
@@ -170,13 +159,4 @@ test('any text gives a result', async (t) => {
     ),
   );
   t.pass();
-});
-
-test('the time for the errors of a file grows with the file, not with its square', async (t) => {
-  const ids = Array.from({ length: 10_000 }, (_, id) => id);
-  const entries = ids.map((id) => `  - { id: ${id}, symbol: A${id}, decimals: 8, max_age: 1 }\n`);
-  const errors = errorsOf(`keys: { evm: { file: k.hex } }\nassets:\n${entries.join('')}`);
-  t.equal(errors.length, 2 * ids.length);
-  t.equal(errors.at(-2), 'config.yaml:10002:32 assets[9999].decimals: unknown key');
-  t.match(errors.at(-1), /^config\.yaml:10002:45 assets\[9999\]\.max_age: /);
 });

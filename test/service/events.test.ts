@@ -116,7 +116,7 @@ test('requests that cannot be answered name the cause', async (t) => {
     event: 'subscribe',
     data: { type: 'subscribe', assets: [2], invalid: ['NOPE', 'BTCUSD'] },
   });
-  partly.close();
+  partly.abort.abort();
   const open = await eventually(async () => {
     const reader = await EventReader.open(service, '?assets=%232', 'few');
     return reader.response.status === 200 && reader;
