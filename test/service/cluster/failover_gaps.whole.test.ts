@@ -1,40 +1,14 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { TcpProxy } from '../../../scripts/load/tcp_proxy.js';
 import { eventually } from '../../../scripts/load/wait.js';
-import { createClient, type GapEvent, type Tick } from '../../../src/client/node.js';
+import { createClient } from '../../../src/client/node.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
-import { Feed, units } from '../feed.js';
+import { SteadyFeed, StreamReader } from '../gap_reader.js';
 import { type TestService, TOKEN } from '../harness.js';
 import { nodesOf, TestCluster, untilReady } from './nodes.js';
 
 /** An age that no payload reaches. The nodes and readers share a process, and a dropped payload of a busy machine is a gap. */
 const MAX_AGE_MS = 60_000;
-
-/** A reader of BTCUSD, which ends with the test. */
-class StreamReader {
-  readonly ticks: Tick[] = [];
-  readonly gaps: GapEvent[] = [];
-  /** The addresses of the services with an open connection. */
-  readonly open = new Set<string>();
-
-  constructor(t: Test, urls: string | readonly string[], backfill = false) {
-    const client = createClient({ urls, token: TOKEN, signers: 'unchecked' });
-    client.on('gap', (gap) => this.gaps.push(gap));
-    client.on('state', ({ url, state }) => {
-      if (state === 'open') this.open.add(url);
-      else this.open.delete(url);
-    });
-    const done = (async () => {
-      const options = { channel: 'real_time', backfill, maxAgeMs: MAX_AGE_MS } as const;
-      for await (const tick of client.stream(['BTCUSD'], options)) this.ticks.push(tick);
-    })();
-    t.teardown(async () => {
-      await client.close();
-      await done;
-    });
-  }
-}
 
 /** Checks that a reader received each signed aggregate once, or with a gap around it. @param url a service that has all */
 async function checkReader(t: Test, name: string, url: string, { ticks, gaps }: StreamReader): Promise<void> {
@@ -75,19 +49,11 @@ test(
     const portOf = ({ url }: TestService) => Number(new URL(url).port);
     const proxy = await TcpProxy.start(portOf(leader));
     t.teardown(() => proxy.stop());
-    let price = 100;
-    let isPublishing = true;
-    const feed = await Feed.open(edge);
-    const publishing = (async () => {
-      for (; isPublishing; price++) {
-        await feed.publish({ symbol: 'BTCUSD', price: units(price) });
-        await wait(200);
-      }
-    })();
+    const feed = await SteadyFeed.start(edge);
     const readers = {
-      ofEdge: new StreamReader(t, edge.url),
-      ofBoth: new StreamReader(t, [leader.url, standby.url]),
-      moved: new StreamReader(t, `http://127.0.0.1:${proxy.port}`, true),
+      ofEdge: new StreamReader(t, edge.url, 'live', MAX_AGE_MS),
+      ofBoth: new StreamReader(t, [leader.url, standby.url], 'live', MAX_AGE_MS),
+      moved: new StreamReader(t, `http://127.0.0.1:${proxy.port}`, 'whole', MAX_AGE_MS),
     };
     const all = Object.values(readers);
     const grow = async (more: number) => {
@@ -104,10 +70,7 @@ test(
       (await nodesOf(edge)).some(({ node: number, role }) => number === 2 && role === 'leader'),
     );
     await grow(10);
-    isPublishing = false;
-    await publishing;
-    const last = units(price - 1);
-    await eventually(() => all.every(({ ticks }) => ticks.at(-1)?.price === last));
+    await feed.stop(...all);
     t.same(
       all.map(({ gaps }) => gaps.length),
       [0, 0, 1],
