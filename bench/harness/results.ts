@@ -1,13 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Machine } from '../../scripts/load/machine.js';
 import type { RowOutcome } from './outcome.js';
-import type { LoadProfile } from './profile.js';
-
-/** The content of `bench/results.json`: the last measurement of each row. */
-export interface Results {
-  readonly rows: readonly MeasuredRow[];
-  readonly profiles: readonly LoadProfile[];
-}
 
 /** A measured row. Each row has its own time, machine and commit, because the bench can measure each row alone. */
 export interface MeasuredRow extends RowOutcome {
@@ -18,38 +11,30 @@ export interface MeasuredRow extends RowOutcome {
   readonly seconds: number;
 }
 
-/** @returns the results of the file; no measurements if the file does not exist. */
-export function readResults(file: string): Results {
-  if (!existsSync(file)) return { rows: [], profiles: [] };
-  return JSON.parse(readFileSync(file, 'utf8')) as Results;
+/** The content of `bench/results.json`: the last measurement of each row. */
+interface Results {
+  readonly rows: readonly MeasuredRow[];
 }
 
-export function writeResults(file: string, results: Results): void {
+/**
+ * Replaces the measurement of a row in the file, and removes rows that are not in `names`.
+ * @returns all rows of the file, in the order of `names`
+ */
+export function keepRow(file: string, row: MeasuredRow, names: readonly string[]): MeasuredRow[] {
+  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results).rows : [];
+  const rows = names.flatMap((name) => [row, ...before].find((one) => one.name === name) ?? []);
   const text = JSON.stringify(
-    results,
+    { rows },
     (_key, value) => (typeof value === 'number' ? rounded(value) : value),
     2,
   );
   // Arrays of numbers are on one line, because there are many rounds.
-  writeFileSync(
-    file,
-    `${text.replace(/\[[\d\s.,e+-]*\]/g, (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, ' ')}]`)}\n`,
+  const short = text.replace(
+    /\[[\d\s.,e+-]*\]/g,
+    (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, ' ')}]`,
   );
-}
-
-/** Returns `results` in which the given rows replace earlier rows, in the order of `names`. */
-export function withRows(results: Results, rows: readonly MeasuredRow[], names: readonly string[]): Results {
-  const all = [...rows, ...results.rows.filter(({ name }) => !rows.some((row) => row.name === name))];
-  return {
-    ...results,
-    rows: names.flatMap((name) => all.find((row) => row.name === name) ?? []),
-  };
-}
-
-/** Returns `results` in which the profile replaces the earlier profile of its load, in the order of `names`. */
-export function withProfile(results: Results, profile: LoadProfile, names: readonly string[]): Results {
-  const all = [profile, ...results.profiles];
-  return { ...results, profiles: names.flatMap((name) => all.find(({ load }) => load === name) ?? []) };
+  writeFileSync(file, `${short}\n`);
+  return rows;
 }
 
 /** Rounds to five significant digits. No figure of the bench is more precise. */

@@ -1,13 +1,17 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Measurement, Row, Scale } from './row.js';
 
+/** The program of one run. */
+const ROUND = fileURLToPath(new URL('../round.js', import.meta.url));
 /** The time after which a run counts as hung. On an idle machine, no variant takes more than 10 % of this time. */
 export const RUN_SECONDS_MAX = 300;
 
 /**
  * Runs each variant of a row once in each round. Every run has a new process. Each round reverses the order of the previous round, so
  * that slow changes of the machine affect all variants equally.
+ * @throws Error with the output of the process, if a process fails
  */
 export async function runRounds(
   row: Row,
@@ -20,29 +24,9 @@ export async function runRounds(
   for (let round = 0; round < rounds; round++) {
     for (const variant of round % 2 === 0 ? variants : variants.toReversed()) {
       onRun(variant, round);
-      measured[variant]!.push(await runInFreshProcess(row.name, variant, scale));
+      const { stdout } = await promisify(execFile)(process.execPath, [ROUND, row.name, variant, scale]);
+      measured[variant]!.push(JSON.parse(stdout) as Measurement);
     }
   }
   return measured;
-}
-
-/** @throws Error with the output of the process, if the process fails. */
-function runInFreshProcess(row: string, variant: string, scale: Scale): Promise<Measurement> {
-  const file = fileURLToPath(new URL('../round.js', import.meta.url));
-  const child = spawn(process.execPath, [file, row, variant, scale], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (text) => {
-    out += text;
-  });
-  child.stderr.on('data', (text) => {
-    err += text;
-  });
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (code === 0) resolve(JSON.parse(out) as Measurement);
-      else reject(new Error(`${row}, ${variant}: exit status ${code}\n${err}`));
-    });
-  });
 }

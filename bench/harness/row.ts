@@ -2,8 +2,10 @@
 export type Scale = 'full' | 'smoke';
 
 /** The figures of one run of one variant, by name. */
+export type Figures = Record<string, number>;
+
 export interface Measurement {
-  readonly figures: Readonly<Record<string, number>>;
+  readonly figures: Readonly<Figures>;
   /** SHA-256 hashes of the produced bytes. Variants that have a hash with the same name must produce the same bytes. */
   readonly hashes?: Readonly<Record<string, string>>;
   /**
@@ -20,7 +22,7 @@ export interface Row {
   readonly title: string;
   /** A description of the method, in sentences. */
   readonly method: string;
-  /** An explanation of what limits the figures, and possible improvements. The page shows this text if the row misses a limit. */
+  /** An explanation of what limits the figures. The page shows this text if the row misses a limit. */
   readonly limit?: string;
   /** The number of runs of each variant at full scale. Each run has a new process. */
   readonly rounds: number;
@@ -29,45 +31,33 @@ export interface Row {
   readonly lines: (scale: Scale) => readonly Line[];
 }
 
-/** A comparison in a row. */
-export interface Line {
-  readonly name: string;
-  readonly unit: string;
-  readonly ours: Source;
-  /** The variant whose figure replaces the figure of the service, in a line that compares two other variants. */
-  readonly of?: string;
-  /** The limit for our figure. */
-  readonly bound?: Bound;
-  readonly peers: readonly Peer[];
-  /** Additional figures for display, without a limit. */
-  readonly shown?: readonly { readonly name: string; readonly unit: string; readonly source: Source }[];
-}
-
-export interface Peer {
-  readonly name: string;
-  readonly source: Source;
-  /** The limit for our figure divided by the peer's figure. */
-  readonly ratio?: Bound;
-  /** The bare server of the same run, which decides whether a limit of the form `atLeast` can be reached. */
-  readonly bare?: Bare;
-}
-
-/**
- * A server that does the least possible work. If its own figure misses a limit, nobody can reach that limit over the same library, and
- * a share of its figure becomes the limit.
- */
-export interface Bare {
-  readonly name: string;
-  readonly source: Source;
-  /** The smallest allowed ratio of our figure to the figure of this server. */
-  readonly atLeast: number;
-}
-
 /** The source of a figure: the median over the rounds of a variant. */
 export interface Source {
   readonly variant: string;
   readonly figure: string;
 }
 
-/** A limit. With `within`, two figures must agree: their ratio may differ from 1 by at most this number. */
-export type Bound = { readonly atLeast: number } | { readonly atMost: number } | { readonly within: number };
+/** A figure of the service in a row. */
+export interface Line extends Source {
+  readonly name: string;
+  readonly unit: string;
+  /** The limit for the figure. */
+  readonly bound?: Bound;
+  readonly peers?: readonly Peer[];
+  /** Additional figures for display, without a limit. */
+  readonly shown?: readonly Shown[];
+}
+
+export interface Peer extends Source {
+  /** The name in the table. Default: the name of the variant. */
+  readonly name?: string;
+  /** The limit for our figure divided by the peer's figure. */
+  readonly ratio?: Bound;
+}
+
+export interface Shown extends Source {
+  readonly name: string;
+  readonly unit: string;
+}
+
+export type Bound = { readonly atLeast: number } | { readonly atMost: number };

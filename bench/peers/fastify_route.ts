@@ -10,5 +10,4 @@ const body = readFileSync(process.argv[2]!, 'utf8');
 const app = fastify();
 app.get('/*', (_request, reply) => reply.header('Content-Type', 'application/json').send(body));
 await app.listen({ host: '127.0.0.1', port: 0 });
-process.once('SIGTERM', () => process.exit(0));
 announce((app.server.address() as AddressInfo).port);

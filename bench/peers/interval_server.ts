@@ -3,7 +3,7 @@ import { publisherKeys } from '../../scripts/load/keys.js';
 import { eip191 } from '../../src/crypto/evm.js';
 import { PUBLISH_PATHS, STREAM_PATH } from '../../src/wire/paths.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
-import { serve, webSockets } from './web_sockets.js';
+import { SOCKET_OPTIONS, serve, webSockets } from './web_sockets.js';
 
 /**
  * `interval_server.js`: implements the fixed channels in the simplest way. Each channel has a `setInterval`, which publishes a
@@ -14,9 +14,8 @@ const digest = eip191(Buffer.alloc(32, 1));
 const { signature, recid } = native.ecdsaSign(digest, publisherKeys('evm', 0).secretKey);
 
 const app = webSockets.App();
-const options = { idleTimeout: 960, maxPayloadLength: 1024 * 1024 };
 app.ws<{ topic: string }>(STREAM_PATH, {
-  ...options,
+  ...SOCKET_OPTIONS,
   upgrade(res, req, context) {
     res.upgrade({ topic: req.getQuery('channel')! }, req.getHeader('sec-websocket-key'), '', '', context);
   },
@@ -26,10 +25,8 @@ app.ws<{ topic: string }>(STREAM_PATH, {
   },
 });
 app.ws(PUBLISH_PATHS.evm, {
-  ...options,
-  message: () => {
-    native.ecdsaRecover(signature, recid, digest, false);
-  },
+  ...SOCKET_OPTIONS,
+  message: () => void native.ecdsaRecover(signature, recid, digest, false),
 });
 await serve(app);
 for (const [channel, intervalMs] of Object.entries(CHANNEL_INTERVALS_MS)) {

@@ -1,5 +1,4 @@
-import { STREAM_PATH } from '../../src/wire/paths.js';
-import { serve, webSockets } from './web_sockets.js';
+import { ALL, acceptSubscribers, serve, webSockets } from './web_sockets.js';
 
 /**
  * `uws_publish.js INTERVAL_MS FRAME`: publishes one frame to every connection at an interval. The server
@@ -8,13 +7,6 @@ import { serve, webSockets } from './web_sockets.js';
 const [interval = '0', frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);
 const app = webSockets.App();
-app.ws(STREAM_PATH, {
-  idleTimeout: 960,
-  maxPayloadLength: 1024 * 1024,
-  message(ws, message) {
-    ws.send(message, false);
-    ws.subscribe('all');
-  },
-});
+acceptSubscribers(app);
 await serve(app);
-if (interval !== '0') setInterval(() => app.publish('all', bytes, false), Number(interval));
+if (interval !== '0') setInterval(() => app.publish(ALL, bytes, false), Number(interval));

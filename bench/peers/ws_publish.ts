@@ -17,5 +17,4 @@ sockets.on('connection', (socket) => {
 setInterval(() => {
   for (const socket of sockets.clients) socket.send(bytes, { binary: false });
 }, Number(interval));
-process.once('SIGTERM', () => process.exit(0));
 server.listen(0, '127.0.0.1', () => announce((server.address() as AddressInfo).port));

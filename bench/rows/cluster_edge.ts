@@ -1,13 +1,12 @@
-import { clientFrame } from '../../scripts/load/frame_socket.js';
 import type { ServerProcess } from '../../scripts/load/server_process.js';
 import { openStreams } from '../../scripts/load/streams.js';
-import { publishMessage, type Updates } from '../../scripts/load/updates.js';
-import { measureUsage } from '../../scripts/load/usage.js';
+import type { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
-import type { Measurement, Row, Scale } from '../harness/row.js';
+import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
 import { natsCpuSeconds, recentUpdates, startNode, withNatsServers } from '../workloads/cluster.js';
+import { countFrames, firstAssets } from '../workloads/frames.js';
 import { publishFirstPrices, startPricedService } from '../workloads/priced_service.js';
-import { openPublisher } from '../workloads/publishers.js';
+import { publishEvery } from '../workloads/publishers.js';
 
 const ASSETS = 10;
 const LOAD = { assets: ASSETS } as const;
@@ -17,6 +16,7 @@ const INTERVAL_MS = 100;
 const UPDATE_MS = INTERVAL_MS / ASSETS;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 200 };
+const CPU = 'CPU ms a second';
 
 export const clusterEdge: Row = {
   name: 'cluster-edge',
@@ -30,18 +30,13 @@ export const clusterEdge: Row = {
     {
       name: 'CPU time, a second',
       unit: 'ms',
-      ours: { variant: 'edge', figure: 'CPU ms a second' },
-      peers: [
-        {
-          name: 'one process',
-          source: { variant: 'one process', figure: 'CPU ms a second' },
-          ratio: { atMost: 1.2 },
-        },
-      ],
+      variant: 'edge',
+      figure: CPU,
+      peers: [{ variant: 'one process', figure: CPU, ratio: { atMost: 1.2 } }],
       shown: [
-        { name: 'frames', unit: '/s', source: { variant: 'edge', figure: 'frames/s' } },
-        { name: 'the leader', unit: 'ms', source: { variant: 'edge', figure: 'leader CPU ms a second' } },
-        { name: 'the NATS server', unit: 'ms', source: { variant: 'edge', figure: 'NATS CPU ms a second' } },
+        { name: 'frames', unit: '/s', variant: 'edge', figure: 'frames/s' },
+        { name: 'the leader', unit: 'ms', variant: 'edge', figure: `leader ${CPU}` },
+        { name: 'the NATS server', unit: 'ms', variant: 'edge', figure: `NATS ${CPU}` },
       ],
     },
   ],
@@ -52,68 +47,51 @@ function measureEdge(scale: Scale): Promise<Measurement> {
     const leader = await startNode(servers, { role: 'aggregator', node: 1 }, LOAD);
     const edge = await startNode(servers, { role: 'edge', node: 2 }, LOAD);
     const { updates } = await publishFirstPrices(leader.port, ASSETS, recentUpdates(UPDATE_MS));
-    const others = () => [leader.cpuSeconds(), natsCpuSeconds(servers)] as const;
-    const { figures, seconds, used } = await measure(scale, edge, leader.port, updates, others);
+    const others = { leader: () => leader.cpuSeconds(), NATS: () => natsCpuSeconds(servers) };
+    const figures = await measure(scale, edge, leader.port, updates, others);
     await edge.stop();
     await leader.stop();
-    return {
-      figures: {
-        ...figures,
-        'leader CPU ms a second': (used[0]! * 1000) / seconds,
-        'NATS CPU ms a second': (used[1]! * 1000) / seconds,
-      },
-    };
+    return { figures };
   });
 }
 
 async function measureAlone(scale: Scale): Promise<Measurement> {
   const { service, updates } = await startPricedService(LOAD, {}, recentUpdates(UPDATE_MS));
-  const { figures } = await measure(scale, service, service.port, updates, () => []);
+  const figures = await measure(scale, service, service.port, updates);
   await service.stop();
   return { figures };
 }
 
-/** @param others returns the CPU time of the other processes */
+/** @param others the CPU time of other processes in seconds, by name */
 async function measure(
   scale: Scale,
   server: ServerProcess,
   publishPort: number,
   updates: Updates,
-  others: () => readonly number[],
-) {
+  others: Readonly<Record<string, () => number>> = {},
+): Promise<Figures> {
   const streams = await openStreams({
     port: server.port,
     query: `channel=${INTERVAL_MS}ms`,
     count: READERS[scale],
-    assetsOf: () => assetsInOrder,
+    assetsOf: () => firstAssets(ASSETS),
   });
-  const publishing = publish(publishPort, updates, SETTLE_MS[scale] + MEASURE_MS[scale]);
+  const publishing = publishEvery(publishPort, INTERVAL_MS, SETTLE_MS[scale] + MEASURE_MS[scale], () => [
+    updates.message(0, firstAssets(ASSETS)),
+  ]);
   await pause(SETTLE_MS[scale]);
-  const framesBefore = streams.frames;
-  const before = others();
-  const end = measureUsage(server);
+  const before = Object.entries(others).map(([name, cpuSeconds]) => ({
+    name,
+    cpuSeconds,
+    seconds: cpuSeconds(),
+  }));
+  const end = countFrames(server, streams);
   await pause(MEASURE_MS[scale]);
-  const { serverShare, wallSeconds: seconds } = end();
-  const used = others().map((value, i) => value - before[i]!);
-  const frames = streams.frames - framesBefore;
+  const { serverShare, wallSeconds, frames } = end();
+  const figures: Figures = { [CPU]: serverShare * 1000, 'frames/s': frames / wallSeconds };
+  for (const { name, cpuSeconds, seconds } of before)
+    figures[`${name} ${CPU}`] = ((cpuSeconds() - seconds) * 1000) / wallSeconds;
   await publishing;
   streams.close();
-  return {
-    figures: { 'CPU ms a second': serverShare * 1000, 'frames/s': frames / seconds },
-    seconds,
-    used,
-  };
-}
-
-const assetsInOrder = Array.from({ length: ASSETS }, (_, asset) => asset);
-
-/** Sends a price of each asset repeatedly. */
-async function publish(port: number, updates: Updates, durationMs: number): Promise<void> {
-  const publisher = await openPublisher(port, 'evm');
-  const endMs = performance.now() + durationMs;
-  while (performance.now() < endMs) {
-    publisher.write(clientFrame(publishMessage(assetsInOrder.map((asset) => updates.update(0, asset).text))));
-    await pause(INTERVAL_MS);
-  }
-  publisher.close();
+  return figures;
 }

@@ -1,6 +1,6 @@
 import { percentile } from '../../scripts/load/statistics.js';
 import type { Updates } from '../../scripts/load/updates.js';
-import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { recentUpdates, startNode, withNatsServers } from '../workloads/cluster.js';
 import { addPercentiles, INTERVAL_MS, measureDelays, type Way, warmUp } from '../workloads/delays.js';
 import { publishFirstPrices, startPricedService } from '../workloads/priced_service.js';
@@ -42,9 +42,9 @@ export const clusterLatency: Row = {
     {
       name: ALONE,
       unit: 'ms p50',
-      ours: { variant: 'cluster', figure: `${ALONE}: p50` },
-      peers: [],
-      shown: [{ name: 'p99', unit: 'ms', source: { variant: 'cluster', figure: `${ALONE}: p99` } }],
+      variant: 'cluster',
+      figure: `${ALONE}: p50`,
+      shown: [{ name: 'p99', unit: 'ms', variant: 'cluster', figure: `${ALONE}: p99` }],
     },
   ],
 };
@@ -54,12 +54,11 @@ function line(way: WayName): Line {
   return {
     name: `${way}, above one process`,
     unit: 'ms p50',
-    ours: figure('p50 above one process'),
+    ...figure('p50 above one process'),
     bound: { atMost: ABOVE_MS_MAX[way] },
-    peers: [],
     shown: [
-      { name: 'p50', unit: 'ms', source: figure('p50') },
-      { name: 'p99', unit: 'ms', source: figure('p99') },
+      { name: 'p50', unit: 'ms', ...figure('p50') },
+      { name: 'p99', unit: 'ms', ...figure('p99') },
     ],
   };
 }
@@ -91,8 +90,8 @@ function wayOf(publishPort: number, readPort: number, updates: Updates): Way {
   return { publishPort, readPort, query: '', updates };
 }
 
-function figuresOf(delaysMs: ReadonlyMap<string, readonly number[]>): Record<string, number> {
-  const figures: Record<string, number> = {};
+function figuresOf(delaysMs: ReadonlyMap<string, readonly number[]>): Figures {
+  const figures: Figures = {};
   for (const [name, these] of delaysMs) {
     addPercentiles(figures, name, these);
     if (name !== ALONE)

@@ -1,9 +1,8 @@
-import type { TimeNs } from '../../src/model/time.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { BenchLog, openBenchBus } from '../workloads/bench_log.js';
 import { natsCpuSeconds, withNatsServers } from '../workloads/cluster.js';
 import { AggregateEntries } from '../workloads/log_records.js';
-import { STAGE_TIME_NS } from '../workloads/stream_stage.js';
+import { STAGE_TIME_NS } from '../workloads/stream_table.js';
 
 const ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };
 /** The rate that 1,000 assets at 2 Hz need. */
@@ -28,13 +27,13 @@ export const clusterLog: Row = {
 };
 
 function line(variant: string): Line {
-  const shown = (name: string, unit: string) => ({ name, unit, source: { variant, figure: name } });
+  const shown = (name: string, unit: string) => ({ name, unit, variant, figure: name });
   return {
     name: variant,
     unit: 'aggregates/s',
-    ours: { variant, figure: 'aggregates/s' },
+    variant,
+    figure: 'aggregates/s',
     bound: { atLeast: NEEDED_PER_SECOND },
-    peers: [],
     shown: [
       shown('an aggregate', 'bytes'),
       shown('aggregates in a record', ''),
@@ -50,7 +49,7 @@ function measure(scale: Scale, syncAlways: boolean): Promise<Measurement> {
     const bus = await openBenchBus(servers);
     const log = await BenchLog.begin(bus);
     const entries = new AggregateEntries(ASSETS[scale]);
-    const span = (seconds: number) => entries.span(STAGE_TIME_NS as TimeNs, seconds, NEEDED_PER_SECOND);
+    const span = (seconds: number) => entries.span(STAGE_TIME_NS, seconds, NEEDED_PER_SECOND);
     await log.appendAll(span(WARM_UP_SECONDS[scale]));
     const recordsBefore = log.records;
     const natsBefore = natsCpuSeconds(servers);

@@ -13,11 +13,8 @@ import { memory } from './memory.js';
 import { past } from './past.js';
 import { publicLog } from './public_log.js';
 import { rest } from './rest.js';
-import { signatures } from './signatures.js';
 import { signedFrames } from './signed_frames.js';
 import { sources } from './sources.js';
-import { sse } from './sse.js';
-import { stages } from './stages.js';
 import { starkIngest } from './stark_ingest.js';
 import { start } from './start.js';
 import { threads } from './threads.js';
@@ -28,12 +25,9 @@ import { unsignedFrames } from './unsigned_frames.js';
 export const ROWS: readonly Row[] = [
   evmIngest,
   starkIngest,
-  signatures,
-  stages,
   signedFrames,
   unsignedFrames,
   fanOut,
-  sse,
   latency,
   busyLatency,
   ticks,

@@ -1,19 +1,16 @@
-import { type LoadConfig, TOKEN } from '../../scripts/load/config.js';
-import { openFrameSocket } from '../../scripts/load/frame_socket.js';
-import type { ServerProcess } from '../../scripts/load/server_process.js';
+import type { LoadConfig } from '../../scripts/load/config.js';
 import { Updates } from '../../scripts/load/updates.js';
-import { pause } from '../../scripts/load/wait.js';
 import { MESSAGE_TYPES, type MessageType } from '../../src/wire/stream.js';
-import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
-import { addPercentiles, INTERVAL_MS, makeMessages, measureDelays, warmUp } from '../workloads/delays.js';
+import { addPercentiles, measureDelays, warmUp } from '../workloads/delays.js';
 import { startPricedService } from '../workloads/priced_service.js';
-import { unsignedFrame } from '../workloads/unsigned_frame.js';
+import { unsignedFrame } from '../workloads/stream_table.js';
 
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };
-const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
+const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 1 };
 const WARM_UP_BURST = 5;
-const SUBSCRIBERS = [10, 100] as const;
+const SUBSCRIBERS = 10;
 
 export const latency: Row = {
   name: 'latency',
@@ -21,7 +18,7 @@ export const latency: Row = {
   method:
     'From the moment a publisher hands a signed update to its socket until a subscriber holds the frame, over all updates ' +
     'and subscribers, on one clock: publisher and subscribers are one process. The peer is uWebSockets.js alone with the ' +
-    'same client: it publishes a ready frame to the subscribers for every message; and the echo to the sender itself. ' +
+    'same client: it publishes a ready frame to the subscribers for every message. ' +
     'Both sides have had 6,000 messages before.',
   limit:
     'In the 5 ms between two messages the core sleeps and its caches go cold. By a trace, 230 µs pass between the call with an update and the first write of its frame: ' +
@@ -29,104 +26,59 @@ export const latency: Row = {
     'Bare uWebSockets.js has next to no code to fetch. A core that is kept awake (`idle=poll`, `isolcpus` on bare metal) moves it.',
   rounds: 3,
   variants: {
-    service: (scale) => measureService(scale, MESSAGE_TYPES, SUBSCRIBERS),
-    'bare uWS': (scale) => measurePeer(scale),
+    service: (scale) => measureService(scale, MESSAGE_TYPES),
+    'bare uWS': measurePeer,
   },
-  lines: () => [
-    ...MESSAGE_TYPES.flatMap((type) => SUBSCRIBERS.map((count) => line(type, count))),
-    {
-      name: 'bare uWS, back to the sender',
-      unit: 'ms p50',
-      ours: { variant: 'bare uWS', figure: 'echo: p50' },
-      peers: [],
-    },
-  ],
+  lines: () => MESSAGE_TYPES.map(line),
 };
 
-function line(type: string, count: number): Line {
-  const figure = `${type}, ${count} subscribers`;
-  const isTarget = count === 10;
+function line(type: MessageType): Line {
   return {
-    name: figure,
+    name: `${type}, ${SUBSCRIBERS} subscribers`,
     unit: 'ms p50',
-    ours: { variant: 'service', figure: `${figure}: p50` },
-    ...(isTarget && { bound: { atMost: 0.5 } }),
-    peers: [
-      {
-        name: 'bare uWS, message to subscribers',
-        source: { variant: 'bare uWS', figure: `${count} subscribers: p50` },
-        ...(isTarget && { ratio: { atMost: 3 } }),
-      },
-    ],
+    variant: 'service',
+    figure: `${type}: p50`,
+    bound: { atMost: 0.5 },
+    peers: [{ variant: 'bare uWS', figure: 'frame: p50', ratio: { atMost: 3 } }],
     shown: [
-      { name: 'p99', unit: 'ms', source: { variant: 'service', figure: `${figure}: p99` } },
-      {
-        name: "bare uWS's p99",
-        unit: 'ms',
-        source: { variant: 'bare uWS', figure: `${count} subscribers: p99` },
-      },
+      { name: 'p99', unit: 'ms', variant: 'service', figure: `${type}: p99` },
+      { name: "bare uWS's p99", unit: 'ms', variant: 'bare uWS', figure: 'frame: p99' },
     ],
   };
 }
 
-/** @param load additional settings of the service's load */
-export async function measureService(
+/** Measures the delay of unsigned frames. @param load additional settings of the service's load */
+export async function measureUnsigned(
+  scale: Scale,
+  load: Partial<LoadConfig>,
+): Promise<{ readonly p50: number; readonly p99: number }> {
+  const { figures } = await measureService(scale, ['unsigned'], load);
+  return { p50: figures['unsigned: p50']!, p99: figures['unsigned: p99']! };
+}
+
+async function measureService(
   scale: Scale,
   types: readonly MessageType[],
-  counts: readonly number[],
   load: Partial<LoadConfig> = {},
 ): Promise<Measurement> {
-  const figures: Record<string, number> = {};
+  const figures: Figures = {};
   const { service, updates } = await startPricedService({ assets: 1, clockPeriod: '60s', ...load });
-  const way = { publishPort: service.port, readPort: service.port, updates };
-  for (const type of types)
-    await warmUp(
-      { ...way, query: `message_type=${type}` },
-      SUBSCRIBERS[0],
-      WARM_UP_MESSAGES[scale] / 2,
-      WARM_UP_BURST,
-    );
-  for (const type of types)
-    for (const count of counts) {
-      const delays = await measureDelays({ ...way, query: `message_type=${type}` }, count, MESSAGES[scale]);
-      addPercentiles(figures, `${type}, ${count} subscribers`, delays);
-    }
+  const ways = types.map((type) => {
+    return { publishPort: service.port, readPort: service.port, updates, query: `message_type=${type}` };
+  });
+  for (const way of ways) await warmUp(way, SUBSCRIBERS, WARM_UP_MESSAGES[scale], WARM_UP_BURST);
+  for (const [i, way] of ways.entries())
+    addPercentiles(figures, types[i]!, await measureDelays(way, SUBSCRIBERS, MESSAGES[scale]));
   await service.stop();
   return { figures };
 }
 
-/** @param relay `relayed` to send each message through a second thread */
-export async function measurePeer(scale: Scale, ...relay: readonly 'relayed'[]): Promise<Measurement> {
-  const figures: Record<string, number> = {};
-  const peer = await startPeer('uws_echo', unsignedFrame(1), ...relay);
-  const updates = new Updates('evm');
-  const way = { publishPort: peer.port, readPort: peer.port, query: '', updates };
-  for (let i = 0; i < MESSAGE_TYPES.length; i++)
-    await warmUp(way, SUBSCRIBERS[0], WARM_UP_MESSAGES[scale] / 2, WARM_UP_BURST);
-  for (const count of SUBSCRIBERS) {
-    const delays = await measureDelays(way, count, MESSAGES[scale]);
-    addPercentiles(figures, `${count} subscribers`, delays);
-  }
-  addPercentiles(figures, 'echo', await measureEcho(peer, scale));
+async function measurePeer(scale: Scale): Promise<Measurement> {
+  const figures: Figures = {};
+  const peer = await startPeer('uws_echo', [unsignedFrame(1)]);
+  const way = { publishPort: peer.port, readPort: peer.port, query: '', updates: new Updates('evm') };
+  await warmUp(way, SUBSCRIBERS, MESSAGE_TYPES.length * WARM_UP_MESSAGES[scale], WARM_UP_BURST);
+  addPercentiles(figures, 'frame', await measureDelays(way, SUBSCRIBERS, MESSAGES[scale]));
   await peer.stop();
   return { figures };
-}
-
-async function measureEcho(server: ServerProcess, scale: Scale): Promise<number[]> {
-  const delaysMs: number[] = [];
-  let sentMs = 0;
-  const socket = await openFrameSocket({
-    port: server.port,
-    path: '/echo',
-    token: TOKEN,
-    onFrame: () => delaysMs.push(performance.now() - sentMs),
-  });
-  for (const message of makeMessages(new Updates('evm'), MESSAGES[scale])) {
-    await pause(INTERVAL_MS);
-    sentMs = performance.now();
-    socket.write(message);
-  }
-  await pause(20 * INTERVAL_MS);
-  socket.close();
-  return delaysMs;
 }

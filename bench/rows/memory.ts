@@ -2,7 +2,7 @@ import type { ServerProcess, StartOptions } from '../../scripts/load/server_proc
 import { openStreams, type Streams } from '../../scripts/load/streams.js';
 import { pause } from '../../scripts/load/wait.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
-import { startPeerWith } from '../peers/start.js';
+import { startPeer } from '../peers/start.js';
 import { startPricedService } from '../workloads/priced_service.js';
 
 /**
@@ -18,7 +18,7 @@ const RETURN_MS: Readonly<Record<Scale, number>> = { full: 300, smoke: 20 };
 const MIB = 2 ** 20;
 /** The options of a server whose memory depends on its connections, and not on the work before. */
 const MEASURED: StartOptions = {
-  nodeOptions: `--max-semi-space-size=1 --import ${new URL('../workloads/return_memory.js', import.meta.url).href}`,
+  nodeOptions: `--max-semi-space-size=1 --import ${new URL('../workloads/memory_probe.js', import.meta.url).href}`,
   probed: true,
 };
 
@@ -31,15 +31,11 @@ export const memory: Row = {
     'The first line compares a server with 5,000 connections and with 10,000 more, each time after V8 has collected the garbage ' +
     'and the C library has returned its free memory. V8 has at most 1 MiB for new objects there (`--max-semi-space-size=1`), ' +
     'because it enlarges this memory with the work of the process and reduces it when the process is idle. ' +
-    'The other lines are a new process with V8’s own settings, before and 1.5 s after 10,000 connections.',
+    'The other line is a new process with V8’s own settings, before and 1.5 s after 10,000 connections.',
   limit:
     'Beside uWebSockets.js a connection takes 360 bytes of objects: a socket (120), a session (112), what ties it to the binding (72), four ' +
     'places in lists (32) and its last time (24). A new process takes about 1,800 bytes more for each of its first 10,000 connections, once: ' +
-    'V8 doubles the memory of new objects to 32 MiB. After some seconds without work, the next collection reduces it to 1 MiB. ' +
-    'It has 71 MiB of anonymous memory before its first connection: 39 MiB are V8’s heap (16 for new objects, 16 for old ones, 6 for large ones, 1 of code), ' +
-    '25 MiB are columns, tables and buffers that are allocated at the start so that an update allocates nothing, and stacks of 13 threads, and 7 MiB are the C library’s. ' +
-    'Bare uWebSockets.js loads no modules and has no tables: 9 MiB. ' +
-    '10,000 connections add 30 MiB: 16 because V8 doubles the memory for new objects, 3 for old objects, 7 in the C library (all that bare uWebSockets.js adds) and 4 others.',
+    'V8 doubles the memory of new objects to 32 MiB. After some seconds without work, the next collection reduces it to 1 MiB.',
   rounds: 3,
   variants: {
     service: (scale) => measure(scale, startService),
@@ -51,29 +47,19 @@ export const memory: Row = {
     {
       name: 'per idle connection',
       unit: 'bytes',
-      ours: { variant: 'service', figure: 'bytes per connection' },
-      peers: [
-        {
-          name: 'bare uWS',
-          source: { variant: 'bare uWS', figure: 'bytes per connection' },
-          ratio: { atMost: 1.5 },
-        },
-      ],
-    },
-    {
-      name: 'per connection of a new process',
-      unit: 'bytes',
-      ours: { variant: 'new service', figure: 'bytes per connection' },
-      peers: [{ name: 'bare uWS', source: { variant: 'new bare uWS', figure: 'bytes per connection' } }],
+      variant: 'service',
+      figure: 'bytes per connection',
+      peers: [{ variant: 'bare uWS', figure: 'bytes per connection', ratio: { atMost: 1.5 } }],
     },
     {
       name: 'whole new process with 10,000',
       unit: 'MiB',
-      ours: { variant: 'new service', figure: 'MiB' },
-      peers: [{ name: 'bare uWS', source: { variant: 'new bare uWS', figure: 'MiB' } }],
+      variant: 'new service',
+      figure: 'MiB',
+      peers: [{ variant: 'new bare uWS', figure: 'MiB' }],
       shown: [
-        { name: 'before', unit: 'MiB', source: { variant: 'new service', figure: 'MiB before' } },
-        { name: "bare uWS's before", unit: 'MiB', source: { variant: 'new bare uWS', figure: 'MiB before' } },
+        { name: 'before', unit: 'MiB', variant: 'new service', figure: 'MiB before' },
+        { name: "bare uWS's before", unit: 'MiB', variant: 'new bare uWS', figure: 'MiB before' },
       ],
     },
   ],
@@ -84,7 +70,7 @@ async function startService(start: StartOptions = {}): Promise<ServerProcess> {
 }
 
 function startBare(start: StartOptions = {}): Promise<ServerProcess> {
-  return startPeerWith(start, 'uws_publish');
+  return startPeer('uws_publish', [], start);
 }
 
 async function measure(
@@ -106,13 +92,7 @@ async function measureNew(scale: Scale, server: ServerProcess): Promise<Measurem
   const measured = await open(server, CONNECTIONS[scale], scale);
   const after = server.anonymousBytes();
   await end(server, [measured]);
-  return {
-    figures: {
-      'bytes per connection': (after - before) / CONNECTIONS[scale],
-      'MiB before': before / MIB,
-      MiB: after / MIB,
-    },
-  };
+  return { figures: { 'MiB before': before / MIB, MiB: after / MIB } };
 }
 
 async function open({ port }: ServerProcess, count: number, scale: Scale): Promise<Streams> {
@@ -124,7 +104,7 @@ async function open({ port }: ServerProcess, count: number, scale: Scale): Promi
 /** Returns the anonymous memory that a server needs for its connections, without garbage and free memory. */
 async function heldBytes(server: ServerProcess, scale: Scale): Promise<number> {
   for (let returns = 0; returns < RETURNS; returns++) {
-    await server.ask('return memory');
+    await server.ask('held bytes');
     await pause(RETURN_MS[scale]);
   }
   return server.anonymousBytes();

@@ -7,14 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { symbolOf, TOKEN, writeConfig } from '../../scripts/load/config.js';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
-import { type StoredPast, storePast } from '../../scripts/load/stored_past.js';
+import { storePast } from '../../scripts/load/stored_past.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { toHex } from '../../src/model/hex.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
-import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { commandNodeOptions } from '../workloads/command_options.js';
+import type { Figures, Line, Measurement, Row, Scale, Shown } from '../harness/row.js';
 import { requestFor } from '../workloads/requests.js';
 
 /** The number of publishers. The store of past aggregates is designed for 400 aggregates a second with 4 publishers. */
@@ -27,23 +26,17 @@ const ROWS: Readonly<Record<Scale, number>> = { full: 100_000, smoke: 500 };
 /** The number of connections. This number is the limit of one token for waiting requests of the past on a thread. */
 const CONNECTIONS = 16;
 const AT_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
-/**
- * The smallest number of bytes of an aggregate, which no compression can reduce. An aggregate has `r`, `s` and the root. With inputs,
- * an aggregate also has `r` and `s` of 0.4 new inputs.
- */
-const LEAST_BYTES = { signatures: 96, whole: 96 + 0.4 * 64 } as const;
-/** The largest allowed number of bytes of an aggregate. */
+/** The largest allowed numbers of bytes of an aggregate, without and with its inputs. */
 const BYTES_MAX = { signatures: 140, whole: 180 } as const;
 /** The smallest allowed rates of answers at an instant, and of rows of a range. */
 const AT_RATE_MIN = 600;
 const RANGE_ROWS_MIN = { signature: 50_000, whole: 25_000 } as const;
+type Detail = keyof typeof RANGE_ROWS_MIN;
 /** The smallest allowed rate of an export, in rows a second. */
 const EXPORT_ROWS_MIN = 5_000;
-const DETAILS = ['signature', 'whole'] as const;
-const FORMATS = ['ndjson', 'csv', 'parquet'] as const;
 /** The formats of exports. Each export starts a process. In a smoke run, these starts take more time than all other work. */
-const EXPORTED: Readonly<Record<Scale, readonly (typeof FORMATS)[number][]>> = {
-  full: FORMATS,
+const EXPORTED: Readonly<Record<Scale, readonly string[]>> = {
+  full: ['ndjson', 'csv', 'parquet'],
   smoke: ['ndjson'],
 };
 
@@ -51,10 +44,11 @@ export const past: Row = {
   name: 'past',
   title: 'The signed past',
   method:
-    'Bytes of the files after 400 aggregates a second with 4 inputs, each of which counts in 10 aggregates, beside the bytes of `r`, `s` and Merkle roots in ' +
-    'them. Then one asset is read: 16 connections ask for its aggregate at one instant, one connection reads 100,000 of its aggregates as JSON lines, and ' +
+    'Bytes of the files after 400 aggregates a second with 4 inputs, each of which counts in 10 aggregates. ' +
+    'Then one asset is read: 16 connections ask for its aggregate at one instant, one connection reads 100,000 of its aggregates as JSON lines, and ' +
     '`tickseal export` writes 100,000 with inputs to a file, each verified. An export counts the CPU time of both processes, with the start of the exporting one.',
   limit:
+    'No compression reduces `r`, `s` and the root of an aggregate (96 bytes), and `r` and `s` of 0.4 new inputs (26 bytes). ' +
     'Reading the past rests twice as long as it works, so that it takes at most a third of a serving thread: JSON lines therefore leave one thread at most at 9,000 rows a second, and 6,000 with inputs. ' +
     'An export reads JSON lines and works on one thread, which is then the limit: it splits, hashes, verifies and encodes each row. Verifying 1.4 signatures takes 28 µs of a row with inputs. ' +
     'An answer at an instant decodes the entries of its block up to the instant, of 256.',
@@ -63,79 +57,54 @@ export const past: Row = {
   lines: (scale) => [
     size('an aggregate without inputs', 'signatures'),
     size('an aggregate with inputs', 'whole'),
-    { ...rate('at an instant', 'answers/s per core', 'at'), bound: { atLeast: AT_RATE_MIN } },
-    ...DETAILS.map(
-      (detail): Line => ({
-        ...rate(`range, ${detail}`, 'rows/s per core', `range ${detail}`),
-        bound: { atLeast: RANGE_ROWS_MIN[detail] },
-      }),
+    rate('at an instant', 'answers/s per core', AT_RATE_MIN),
+    ...Object.entries(RANGE_ROWS_MIN).map(([detail, atLeast]) =>
+      rate(`range, ${detail}`, 'rows/s per core', atLeast),
     ),
-    ...EXPORTED[scale].map(
-      (format): Line => ({
-        ...rate(`export to ${format}`, 'rows/s per core, both processes', `export ${format}`),
-        bound: { atLeast: EXPORT_ROWS_MIN },
-        shown: [
-          {
-            name: 'exporting',
-            unit: 'µs/row',
-            source: { variant: 'service', figure: `export ${format}: client µs` },
-          },
-          {
-            name: 'service',
-            unit: 'µs/row',
-            source: { variant: 'service', figure: `export ${format}: server µs` },
-          },
-          {
-            name: 'in all',
-            unit: 'rows/s',
-            source: { variant: 'service', figure: `export ${format}: rows/s` },
-          },
-        ],
-      }),
-    ),
+    ...EXPORTED[scale].map((format) => {
+      const name = `export to ${format}`;
+      const shown = ['exporting', 'service'].map((who): Shown => {
+        return { name: who, unit: 'µs/row', variant: 'service', figure: `${name}: ${who} µs` };
+      });
+      return { ...rate(name, 'rows/s per core, both processes', EXPORT_ROWS_MIN), shown };
+    }),
   ],
 };
 
-function size(name: string, kept: keyof typeof LEAST_BYTES): Line {
+function size(name: string, kept: keyof typeof BYTES_MAX): Line {
+  const figure = `${kept}: GB a day`;
   return {
     name,
     unit: 'bytes',
-    ours: { variant: 'service', figure: kept },
+    variant: 'service',
+    figure: kept,
     bound: { atMost: BYTES_MAX[kept] },
-    peers: [],
-    shown: [
-      { name: 'incompressible', unit: 'bytes', source: { variant: 'service', figure: `${kept}: least` } },
-      { name: 'a day', unit: 'GB', source: { variant: 'service', figure: `${kept}: GB a day` } },
-    ],
+    shown: [{ name: 'a day', unit: 'GB', variant: 'service', figure }],
   };
 }
 
-function rate(name: string, unit: string, figure: string): Line {
-  return { name, unit, ours: { variant: 'service', figure }, peers: [] };
+function rate(name: string, unit: string, atLeast: number): Line {
+  return { name, unit, variant: 'service', figure: name, bound: { atLeast } };
 }
 
 async function measure(scale: Scale): Promise<Measurement> {
-  const figures: Record<string, number> = {};
-  const many = configOf(ASSETS[scale]);
-  const stored = await storePast(many, AGGREGATES[scale], STEP_NS);
-  const aggregates = ASSETS[scale] * AGGREGATES[scale];
+  const figures: Figures = {};
+  const stored = await storePast(configOf(ASSETS[scale]), AGGREGATES[scale], STEP_NS);
   const { jsonl, inputs } = stored.bytes;
-  const bytes = { signatures: jsonl, whole: jsonl + inputs };
-  for (const kept of ['signatures', 'whole'] as const) {
-    figures[kept] = bytes[kept] / aggregates;
-    figures[`${kept}: least`] = LEAST_BYTES[kept];
+  for (const [kept, bytes] of Object.entries({ signatures: jsonl, whole: jsonl + inputs })) {
+    figures[kept] = bytes / (ASSETS[scale] * AGGREGATES[scale]);
     figures[`${kept}: GB a day`] = (figures[kept] * 400 * 86_400) / 1e9;
   }
   const single = configOf(1);
-  const past = await storePast(single, ROWS[scale], STEP_NS);
+  const { times } = await storePast(single, ROWS[scale], STEP_NS);
   const service = await startService(single);
   const end = measureUsage(service);
-  const instant = past.times[past.times.length >> 1]!;
-  const path = `${REST_PATHS.at}?assets=${symbolOf(0)}&timestamp=${instant}`;
+  const path = `${REST_PATHS.at}?assets=${symbolOf(0)}&timestamp=${times[times.length >> 1]!}`;
   const { requests } = await requestFor(service.port, path, CONNECTIONS, AT_MS[scale]);
-  figures['at'] = requests / end().serverCpuSeconds;
-  for (const detail of DETAILS) figures[`range ${detail}`] = await readRange(service, past, detail);
-  for (const format of EXPORTED[scale]) await exportRange(service, past, format, figures);
+  figures['at an instant'] = requests / end().serverCpuSeconds;
+  for (const detail of Object.keys(RANGE_ROWS_MIN) as Detail[])
+    figures[`range, ${detail}`] = await readRange(service, times, detail);
+  for (const format of EXPORTED[scale]) await exportRange(service, times, format, figures);
   await service.stop();
   return { figures };
 }
@@ -148,8 +117,7 @@ function configOf(assets: number): string {
  * Reads rows as JSON lines.
  * @returns the number of rows per second of the service's CPU time
  */
-async function readRange(service: ServerProcess, past: StoredPast, detail: string): Promise<number> {
-  const { times } = past;
+async function readRange(service: ServerProcess, times: readonly bigint[], detail: Detail): Promise<number> {
   const query = `asset=${symbolOf(0)}&from=${times[0]}&to=${times.at(-1)! + 1n}&detail=${detail}`;
   const end = measureUsage(service);
   const response = await fetch(`http://127.0.0.1:${service.port}${REST_PATHS.range}?${query}`, {
@@ -166,26 +134,17 @@ const PRINT_USAGE = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; import { isMainThread } from 'node:worker_threads'; " +
     "if (isMainThread) process.once('exit', () => { const { user, system } = process.cpuUsage(); writeSync(3, String((user + system) / 1e6)); });",
 )}`;
+const PROGRAM = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 async function exportRange(
   service: ServerProcess,
-  { times }: StoredPast,
+  times: readonly bigint[],
   format: string,
-  figures: Record<string, number>,
+  figures: Figures,
 ): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-export-'));
-  const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
   const args = [
-    ...[
-      ...commandNodeOptions(),
-      '--import',
-      PRINT_USAGE,
-      program,
-      'export',
-      symbolOf(0),
-      '--url',
-      `http://127.0.0.1:${service.port}`,
-    ],
+    ...['--import', PRINT_USAGE, PROGRAM, 'export', symbolOf(0), '--url', `http://127.0.0.1:${service.port}`],
     ...['--from', String(times[0]), '--to', String(times.at(-1)! + 1n)],
     ...['--signer', toHex(evmAddress(secp256k1.publicKey(SERVICE_KEY))), '-o', join(dir, `past.${format}`)],
   ];
@@ -203,11 +162,10 @@ async function exportRange(
   rmSync(dir, { recursive: true });
   if (code !== 0 || !texts[0]!.includes(`${times.length} aggregates`))
     throw new Error(`the export failed: ${texts[0]}`);
-  const { serverCpuSeconds, wallSeconds } = end();
-  const clientCpuSeconds = Number(texts[1]);
-  const name = `export ${format}`;
-  figures[name] = times.length / (serverCpuSeconds + clientCpuSeconds);
-  figures[`${name}: client µs`] = (clientCpuSeconds / times.length) * 1e6;
-  figures[`${name}: server µs`] = (serverCpuSeconds / times.length) * 1e6;
-  figures[`${name}: rows/s`] = times.length / wallSeconds;
+  const { serverCpuSeconds } = end();
+  const exportingSeconds = Number(texts[1]);
+  const name = `export to ${format}`;
+  figures[name] = times.length / (serverCpuSeconds + exportingSeconds);
+  figures[`${name}: exporting µs`] = (exportingSeconds / times.length) * 1e6;
+  figures[`${name}: service µs`] = (serverCpuSeconds / times.length) * 1e6;
 }

@@ -24,13 +24,14 @@ import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { nodeSha256 } from '../../src/tlog/node_sha256.js';
 import { HASH_BYTES } from '../../src/tlog/tree_hash.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
-import type { Line, Measurement, Row, Scale } from '../harness/row.js';
-import { measureService } from './latency.js';
+import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
+import { cpuSeconds } from '../harness/stage.js';
+import { measureUnsigned } from './latency.js';
 
 /** The rates of aggregates per second: the rate of the bound, and the rate for which the stores are designed. */
 const RATES = [2_000, 400] as const;
-/** The rates of signed payloads per second: 10 groups of readers and 100 groups, with 10 frames a second each. */
-const PAYLOAD_RATES = [100, 1_000] as const;
+/** The rate of signed payloads per second: 100 groups of readers with 10 frames a second each. */
+const PAYLOAD_RATE = 1_000;
 const SECONDS: Readonly<Record<Scale, number>> = { full: 120, smoke: 3 };
 /** The number of seconds before the measured seconds. In this time, V8 compiles the code. */
 const WARM_UP_S: Readonly<Record<Scale, number>> = { full: 60, smoke: 1 };
@@ -40,8 +41,6 @@ const KEY = new Ed25519Key(new Uint8Array(32).fill(1));
 const CORES_MAX = 0.02;
 const DAY_S = 86_400;
 const MB = 1e6;
-const TYPE = 'unsigned';
-const SUBSCRIBERS = 10;
 
 export const publicLog: Row = {
   name: 'log',
@@ -58,105 +57,91 @@ export const publicLog: Row = {
   variants: {
     log: measureLog,
     payloads: measurePayloads,
-    'with the log': (scale) => measureDelay(scale, true),
-    'without the log': (scale) => measureDelay(scale, false),
+    'with the log': async (scale) => ({ figures: await measureUnsigned(scale, { publicLog: true }) }),
+    'without the log': async (scale) => ({ figures: await measureUnsigned(scale, { publicLog: false }) }),
   },
   lines: () => [
-    ...RATES.map(
-      (rate): Line => ({
-        name: `${rate} aggregates/s`,
-        unit: 'cores',
-        ours: { variant: 'log', figure: `${rate}: cores` },
-        ...(rate === 2_000 && { bound: { atMost: CORES_MAX } }),
-        peers: [],
-        shown: [{ name: 'a day', unit: 'MB', source: { variant: 'log', figure: `${rate}: MB a day` } }],
-      }),
-    ),
-    ...PAYLOAD_RATES.map(
-      (rate): Line => ({
-        name: `${rate} payloads/s in a log of payloads`,
-        unit: 'cores',
-        ours: { variant: 'payloads', figure: `${rate}: cores` },
-        bound: { atMost: CORES_MAX },
-        peers: [],
-        shown: [{ name: 'a day', unit: 'MB', source: { variant: 'payloads', figure: `${rate}: MB a day` } }],
-      }),
-    ),
+    // The rate for which the stores are designed has no bound of its own.
+    ...RATES.map((rate) => coresLine(`${rate} aggregates/s`, 'log', rate, rate === RATES[0])),
+    coresLine(`${PAYLOAD_RATE} payloads/s in a log of payloads`, 'payloads', PAYLOAD_RATE, true),
     {
       name: 'audit of a day with 400 aggregates/s',
       unit: 'minutes of a core',
-      ours: { variant: 'log', figure: '400: minutes of audit' },
+      variant: 'log',
+      figure: '400: minutes of audit',
       bound: { atMost: 10 },
-      peers: [],
     },
     {
       name: 'publisher to subscriber, with the log',
       unit: 'ms p50',
-      ours: { variant: 'with the log', figure: 'p50' },
-      peers: [
-        {
-          name: 'without the log',
-          source: { variant: 'without the log', figure: 'p50' },
-          ratio: { atMost: 1.1 },
-        },
-      ],
+      variant: 'with the log',
+      figure: 'p50',
+      peers: [{ variant: 'without the log', figure: 'p50', ratio: { atMost: 1.1 } }],
       shown: [
-        { name: 'p99', unit: 'ms', source: { variant: 'with the log', figure: 'p99' } },
-        { name: 'p99 without the log', unit: 'ms', source: { variant: 'without the log', figure: 'p99' } },
+        { name: 'p99', unit: 'ms', variant: 'with the log', figure: 'p99' },
+        { name: 'p99 without the log', unit: 'ms', variant: 'without the log', figure: 'p99' },
       ],
     },
   ],
 };
 
-async function measureDelay(scale: Scale, hasLog: boolean): Promise<Measurement> {
-  const { figures } = await measureService(scale, [TYPE], [SUBSCRIBERS], { publicLog: hasLog });
-  const of = (name: string) => figures[`${TYPE}, ${SUBSCRIBERS} subscribers: ${name}`]!;
-  return { figures: { p50: of('p50'), p99: of('p99') } };
+function coresLine(name: string, variant: string, rate: number, isBound: boolean): Line {
+  return {
+    name,
+    unit: 'cores',
+    variant,
+    figure: `${rate}: cores`,
+    ...(isBound && { bound: { atMost: CORES_MAX } }),
+    shown: [{ name: 'a day', unit: 'MB', variant, figure: `${rate}: MB a day` }],
+  };
 }
 
 async function measureLog(scale: Scale): Promise<Measurement> {
-  const figures: Record<string, number> = {};
-  for (const rate of RATES) {
-    const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
-    try {
-      const recordOf = recordMaker();
-      const cpuS = await writeLog(dir, scale, PRICE_FORM, (fromNs) => {
-        const aggregates = Array.from({ length: rate }, (_, i) => aggregateAt(fromNs, i, rate));
-        return (ledger) => {
-          for (const aggregate of aggregates) ledger.add(recordOf(aggregate));
-        };
-      });
-      const batches = WARM_UP_S[scale] + SECONDS[scale];
-      const perDay = DAY_S / batches;
-      figures[`${rate}: cores`] = cpuS / SECONDS[scale];
-      figures[`${rate}: MB a day`] = (bytesIn(publicFolderOf(dir)) * perDay) / MB;
-      figures[`${rate}: minutes of audit`] = ((await auditLog(dir, batches)) * perDay) / 60;
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
-  }
+  const recordOf = recordMaker();
+  const figures: Figures = {};
+  for (const rate of RATES)
+    await measureWriting(scale, figures, rate, PRICE_FORM, (fromNs) => {
+      const aggregates = Array.from({ length: rate }, (_, i) => aggregateAt(fromNs, i, rate));
+      return (ledger) => {
+        for (const aggregate of aggregates) ledger.add(recordOf(aggregate));
+      };
+    });
   return { figures };
 }
 
 /** Measures a log of payloads. The hashes are ready, because the signatures need them without the log too. */
 async function measurePayloads(scale: Scale): Promise<Measurement> {
-  const figures: Record<string, number> = {};
-  for (const rate of PAYLOAD_RATES) {
-    const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
-    try {
-      const cpuS = await writeLog(dir, scale, HASH_FORM, (fromNs) => {
-        const hashes = randomBytes(rate * HASH_BYTES);
-        return (ledger) => addHashes(ledger, hashes, fromNs);
-      });
-      const perDay = DAY_S / (WARM_UP_S[scale] + SECONDS[scale]);
-      figures[`${rate}: cores`] = cpuS / SECONDS[scale];
-      figures[`${rate}: MB a day`] = (bytesIn(publicFolderOf(dir)) * perDay) / MB;
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
-  }
+  const figures: Figures = {};
+  await measureWriting(scale, figures, PAYLOAD_RATE, HASH_FORM, (fromNs) => {
+    const hashes = randomBytes(PAYLOAD_RATE * HASH_BYTES);
+    return (ledger) => addHashes(ledger, hashes, fromNs);
+  });
   return { figures };
 }
+
+/** Writes a log into a temporary folder, and adds its figures. */
+async function measureWriting(
+  scale: Scale,
+  figures: Figures,
+  rate: number,
+  form: RecordForm,
+  recordsOf: RecordsOfSecond,
+): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
+  try {
+    const batches = WARM_UP_S[scale] + SECONDS[scale];
+    const perDay = DAY_S / batches;
+    figures[`${rate}: cores`] = (await writeLog(dir, scale, form, recordsOf)) / SECONDS[scale];
+    figures[`${rate}: MB a day`] = (bytesIn(publicFolderOf(dir)) * perDay) / MB;
+    if (form === PRICE_FORM)
+      figures[`${rate}: minutes of audit`] = ((await auditLog(dir, batches)) * perDay) / 60;
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** Prepares the records of the second that begins at a time, and returns the function that adds them. */
+type RecordsOfSecond = (fromNs: bigint) => (ledger: Ledger) => void;
 
 /** Collects the hashes as an edge does, and adds them as the log of a node does. */
 function addHashes(ledger: Ledger, hashes: Uint8Array, fromNs: bigint): void {
@@ -172,21 +157,12 @@ function addHashes(ledger: Ledger, hashes: Uint8Array, fromNs: bigint): void {
   collected.flush();
 }
 
-function cpuSeconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
-}
-
-/**
- * Writes a log as a service does.
- * @param recordsOf prepares the records of the second that begins at a time, and returns the function that adds them
- * @returns the CPU time of the measured seconds
- */
+/** Writes a log as a service does. @returns the CPU time of the measured seconds */
 async function writeLog(
   dir: string,
   scale: Scale,
   form: RecordForm,
-  recordsOf: (fromNs: bigint) => (ledger: Ledger) => void,
+  recordsOf: RecordsOfSecond,
 ): Promise<number> {
   const seconds = WARM_UP_S[scale] + SECONDS[scale];
   const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };

@@ -6,8 +6,9 @@ import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark/stark.js'
 import { StarkVerifier, starkSignMessage } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
-import type { Measurement, Row, Scale } from '../harness/row.js';
+import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
+import { addCores, coresOf } from '../harness/used_cores.js';
 import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 20;
@@ -31,27 +32,22 @@ export const starkIngest: Row = {
     {
       name: 'over a socket',
       unit: 'updates/s per core',
-      ours: { variant: 'service', figure: 'updates' },
-      peers: [plainPeer],
-      shown: [
-        { name: 'server', unit: 'cores', source: { variant: 'service', figure: 'server cores' } },
-        { name: 'client', unit: 'cores', source: { variant: 'service', figure: 'client cores' } },
-      ],
+      variant: 'service',
+      figure: 'updates',
+      peers: [PLAIN],
+      shown: coresOf('service', 'updates'),
     },
     {
       name: 'verification alone',
       unit: 'updates/s per core',
-      ours: { variant: 'stage', figure: 'calls' },
-      peers: [plainPeer],
+      variant: 'stage',
+      figure: 'calls',
+      peers: [PLAIN],
     },
   ],
 };
 
-const plainPeer = {
-  name: 'plain @scure/starknet',
-  source: { variant: '@scure/starknet', figure: 'calls' },
-  ratio: { atLeast: 6 },
-};
+const PLAIN = { variant: '@scure/starknet', figure: 'calls', ratio: { atLeast: 6 } };
 
 async function overSocket(scale: Scale): Promise<Measurement> {
   const usage = await measureIngest({
@@ -62,13 +58,9 @@ async function overSocket(scale: Scale): Promise<Measurement> {
     updates: UPDATES[scale],
     warmUpUpdates: UPDATES[scale] / 2,
   });
-  return {
-    figures: {
-      updates: usage.updatesPerCpuSecond,
-      'server cores': usage.serverShare,
-      'client cores': usage.clientShare,
-    },
-  };
+  const figures: Figures = { updates: usage.updatesPerCpuSecond };
+  addCores(figures, 'updates', usage);
+  return { figures };
 }
 
 function signedMessages() {

@@ -1,4 +1,3 @@
-import { clientFrame } from '../../scripts/load/frame_socket.js';
 import type { ServerProcess } from '../../scripts/load/server_process.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
@@ -6,18 +5,24 @@ import { publishMessage, Updates } from '../../scripts/load/updates.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
-import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
+import { addCores, coresOf } from '../harness/used_cores.js';
 import { startPeer } from '../peers/start.js';
+import { firstAssets } from '../workloads/frames.js';
 import { startPricedService } from '../workloads/priced_service.js';
-import { openPublisher } from '../workloads/publishers.js';
+import { publishEvery } from '../workloads/publishers.js';
 
 const ASSETS = 10;
-const UPDATES_PER_SECOND = 1_000;
+/** The time between two updates of each asset, which gives 1,000 updates a second. */
+const UPDATE_MS = 10;
 const SUBSCRIBERS: Readonly<Record<Scale, number>> = { full: 100, smoke: 2 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 150 };
+/** The time before and after the measurement, so that a late frame does not count as missing. */
+const MARGIN_MS = 300;
 const CHANNELS = Object.entries(CHANNEL_INTERVALS_MS).flatMap(([channel, intervalMs]) =>
   intervalMs === undefined ? [] : [[channel, intervalMs] as const],
 );
+const HEAD_BYTES_MAX = 80;
 
 export const ticks: Row = {
   name: 'ticks',
@@ -28,7 +33,7 @@ export const ticks: Row = {
     'too. The peer has a `setInterval` a channel, and verifies as many signatures.',
   limit:
     'A tick is made 0.2 ms after its time as a rule. One that is later has waited for a core that another thread or ' +
-    'process held, up to a time slice of the scheduler (1.4 ms, checked every 4 ms): the last lines show how long. Where the machine is the ' +
+    'process held, up to a time slice of the scheduler (1.4 ms, checked every 4 ms): the last line shows how long. Where the machine is the ' +
     'service’s own, or its process has priority (`nice`), it does not.',
   rounds: 2,
   variants: {
@@ -39,40 +44,38 @@ export const ticks: Row = {
     setInterval: async (scale) => measure(await startPeer('interval_server'), scale, new Updates('evm')),
   },
   lines: (scale) => [
-    ...channels(scale).flatMap(([channel]) => lines(channel)),
-    { name: 'server', unit: 'cores', ours: { variant: 'service', figure: 'server cores' }, peers: [] },
+    ...channels(scale).flatMap(([channel]) => linesOf(channel)),
     {
       name: 'server waiting for a core that others held',
       unit: 'of the time',
-      ours: { variant: 'service', figure: 'server waiting' },
-      peers: [{ name: 'setInterval', source: { variant: 'setInterval', figure: 'server waiting' } }],
+      variant: 'service',
+      figure: 'waiting',
+      peers: [{ variant: 'setInterval', figure: 'waiting' }],
+      shown: coresOf('service', 'all'),
     },
-    { name: 'client', unit: 'cores', ours: { variant: 'service', figure: 'client cores' }, peers: [] },
   ],
 };
 
-function lines(channel: string): Line[] {
+function linesOf(channel: string): Line[] {
   const figure = (name: string) => ({ variant: 'service', figure: `${channel}: ${name}` });
-  const peers = (name: string) => [
-    { name: 'setInterval', source: { variant: 'setInterval', figure: `${channel}: ${name}` } },
-  ];
+  const peers = (name: string) => [{ variant: 'setInterval', figure: `${channel}: ${name}` }];
   return [
     {
       name: `${channel}: ticks sent`,
       unit: 'of all',
-      ours: figure('sent'),
+      ...figure('sent'),
       bound: { atLeast: 0.99 },
       peers: peers('sent'),
     },
     {
       name: `${channel}: late p99`,
       unit: 'ms',
-      ours: figure('late p99'),
+      ...figure('late p99'),
       bound: { atMost: 2 },
       peers: peers('late p99'),
       shown: [
-        { name: 'p50', unit: 'ms', source: figure('late p50') },
-        { name: 'arrival p99', unit: 'ms', source: figure('arrival p99') },
+        { name: 'p50', unit: 'ms', ...figure('late p50') },
+        { name: 'arrival p99', unit: 'ms', ...figure('arrival p99') },
       ],
     },
   ];
@@ -80,11 +83,9 @@ function lines(channel: string): Line[] {
 
 /** A tick, and the frame that the service sent for the tick. */
 interface Tick {
-  /**
-   * The time at which the frame was made, from the frame's `ts`, in ms since 1970. The next field is the time of the frame's
-   * arrival, from the client's clock.
-   */
+  /** The time at which the frame was made, from the frame's `ts`, in ms since 1970. */
   readonly madeMs: number;
+  /** The time of the frame's arrival, from the client's clock. */
   readonly arrivedMs: number;
 }
 
@@ -98,38 +99,34 @@ async function measure(server: ServerProcess, scale: Scale, updates: Updates): P
         port: server.port,
         query: `channel=${channel}`,
         count: SUBSCRIBERS[scale],
-        assetsOf: () => Array.from({ length: ASSETS }, (_, asset) => asset),
+        assetsOf: () => firstAssets(ASSETS),
         onFrame(payload, connection) {
           if (connection === 0) those.push({ madeMs: madeMsOf(payload), arrivedMs: wallClockMs() });
         },
       });
     }),
   );
-  const publishing = publish(server, updates, MEASURE_MS[scale] + 2 * MARGIN_MS);
+  const publishing = publishEvery(server.port, UPDATE_MS, MEASURE_MS[scale] + 2 * MARGIN_MS, () =>
+    firstAssets(ASSETS).map((asset) => publishMessage([updates.update(0, asset).text])),
+  );
   await pause(MARGIN_MS);
   const fromMs = wallClockMs();
   const end = measureUsage(server);
   await pause(MEASURE_MS[scale]);
-  const { serverShare, clientShare, serverWaitShare } = end();
+  const usage = end();
   const toMs = wallClockMs();
   await publishing;
   for (const each of streams) each.close();
   await server.stop();
-  const figures: Record<string, number> = {
-    'server cores': serverShare,
-    'server waiting': serverWaitShare,
-    'client cores': clientShare,
-  };
+  const figures: Figures = { waiting: usage.serverWaitShare };
+  addCores(figures, 'all', usage);
   for (const [channel, intervalMs] of channels(scale))
-    addFigures(figures, channel, intervalMs, ticksByChannel.get(channel)!, fromMs, toMs);
+    addTicks(figures, channel, intervalMs, ticksByChannel.get(channel)!, fromMs, toMs);
   return { figures };
 }
 
-/** The time before and after the measurement, so that a late frame does not count as missing. */
-const MARGIN_MS = 300;
-
-function addFigures(
-  figures: Record<string, number>,
+function addTicks(
+  figures: Figures,
   channel: string,
   intervalMs: number,
   those: readonly Tick[],
@@ -141,26 +138,11 @@ function addFigures(
   const measured = those.filter((tick) => boundaryOf(tick) >= firstMs && boundaryOf(tick) < toMs);
   const due = Math.ceil((toMs - firstMs) / intervalMs);
   const late = measured.map((tick) => tick.madeMs - boundaryOf(tick));
+  const arrival = measured.map((tick) => tick.arrivedMs - boundaryOf(tick));
   figures[`${channel}: sent`] = new Set(measured.map(boundaryOf)).size / due;
   figures[`${channel}: late p50`] = percentile(late, 50);
   figures[`${channel}: late p99`] = percentile(late, 99);
-  figures[`${channel}: arrival p99`] = percentile(
-    measured.map((tick) => tick.arrivedMs - boundaryOf(tick)),
-    99,
-  );
-}
-
-/** Sends single updates, 10 updates in each 10 ms. */
-async function publish(server: ServerProcess, updates: Updates, durationMs: number): Promise<void> {
-  const publisher = await openPublisher(server.port, 'evm');
-  const startMs = performance.now();
-  let sent = 0;
-  for (let elapsedMs = 0; elapsedMs < durationMs; elapsedMs = performance.now() - startMs) {
-    for (; sent < (elapsedMs / 1000) * UPDATES_PER_SECOND; sent++)
-      publisher.write(clientFrame(publishMessage([updates.update(0, sent % ASSETS).text])));
-    await pause(10);
-  }
-  publisher.close();
+  figures[`${channel}: arrival p99`] = percentile(arrival, 99);
 }
 
 function channels(scale: Scale): readonly (readonly [string, number])[] {
@@ -172,8 +154,6 @@ function madeMsOf(payload: Buffer): number {
   const text = payload.toString('latin1', 0, HEAD_BYTES_MAX);
   return Number(/"ts":(\d+)\d{3}\b/.exec(text)![1]) / 1000;
 }
-
-const HEAD_BYTES_MAX = 80;
 
 function wallClockMs(): number {
   return performance.timeOrigin + performance.now();

@@ -3,6 +3,7 @@ import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import { publishMessage, type Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
+import type { Figures } from '../harness/row.js';
 import { openPublisher } from './publishers.js';
 
 /** The time, in ms, between two updates with a measured delay. */
@@ -66,16 +67,12 @@ export async function measureDelays(way: Way, subscribers: number, messages: num
   return delaysMs;
 }
 
-export function addPercentiles(
-  figures: Record<string, number>,
-  name: string,
-  delaysMs: readonly number[],
-): void {
+export function addPercentiles(figures: Figures, name: string, delaysMs: readonly number[]): void {
   figures[`${name}: p50`] = percentile(delaysMs, 50);
   figures[`${name}: p99`] = percentile(delaysMs, 99);
 }
 
-export function makeMessages(updates: Updates, count: number): Buffer[] {
+function makeMessages(updates: Updates, count: number): Buffer[] {
   return Array.from({ length: count }, () => clientFrame(publishMessage([updates.update(0, 0).text])));
 }
 

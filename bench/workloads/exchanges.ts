@@ -3,14 +3,7 @@ import { seededRandom } from '../../scripts/load/random.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 
 /** The exchanges: first three exchanges with markets in dollars, then the exchanges with markets in USDT. */
-export const EXCHANGES: readonly BuiltInKind[] = [
-  'kraken',
-  'coinbase',
-  'bitstamp',
-  'binance',
-  'okx',
-  'bybit',
-];
+const EXCHANGES: readonly BuiltInKind[] = ['kraken', 'coinbase', 'bitstamp', 'binance', 'okx'];
 const DOLLAR_EXCHANGES = 3;
 /** The number of price levels on each side of Bitstamp's order books. The other exchanges send only the best prices. */
 const BOOK_LEVELS = 100;
@@ -39,11 +32,10 @@ export interface Exchanges {
  * Opens local exchanges.
  * @param assetsMax the number of assets. Each asset has a market at every exchange, except that USDT has no market in USDT
  */
-export async function openExchanges(count: number, assetsMax: number): Promise<Exchanges> {
-  const kinds = EXCHANGES.slice(0, count);
+export async function openExchanges(assetsMax: number): Promise<Exchanges> {
   const stops: (() => void)[] = [];
   const opened: LocalExchange[] = [];
-  for (const kind of kinds) {
+  for (const kind of EXCHANGES) {
     const pairs = Array.from({ length: assetsMax }, (_, asset) => pairOf(kind, asset)).filter(isPair);
     const owner = { teardown: (stop: () => void) => void stops.push(stop) };
     opened.push(await LocalExchange.start(owner, kind, pairs));

@@ -17,9 +17,6 @@ export interface IngestLoad {
   readonly updates: number;
   /** The number of updates before the measurement, so that the service's code is compiled and its tables are full. */
   readonly warmUpUpdates: number;
-  readonly nodeOptions?: string;
-  /** The cores that the service may use, in the form of `taskset -c`; all cores if absent. */
-  readonly cores?: string;
   /** The clock period; the default is 60s. */
   readonly clockPeriod?: string;
 }
@@ -39,10 +36,9 @@ const UPDATES_ON_THE_WAY = 3_000;
  * on each socket is invalid, so that the service answers.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
-  const { signatureType, assets, publishers, nodeOptions = '', cores, clockPeriod = '60s' } = load;
+  const { signatureType, assets, publishers, clockPeriod = '60s' } = load;
   const config = writeConfig({ signatureType, assets, publishers, clockPeriod });
-  const wrapper = cores === undefined ? [] : ['taskset', '-c', cores];
-  const service = await startService(config.file, { nodeOptions, wrapper });
+  const service = await startService(config.file);
   try {
     const sockets = await Promise.all(
       Array.from({ length: publishers }, () => openPublisher(service.port, signatureType)),

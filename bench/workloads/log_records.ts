@@ -1,6 +1,6 @@
 import { symbolOf } from '../../scripts/load/config.js';
 import { SHOWN } from '../../scripts/load/store_records.js';
-import { type SentEntry, Updates } from '../../scripts/load/updates.js';
+import { Updates } from '../../scripts/load/updates.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { encodeHolding, type Holding } from '../../src/log/records/holding.js';
 import { holdingOf } from '../../src/log/records/next_holding.js';
@@ -19,11 +19,12 @@ export class AggregateEntries {
   readonly #newest: Holding[] = [];
   #made = 0;
 
-  constructor(assets: number) {
+  /** @param first the first of the assets */
+  constructor(assets: number, first = 0) {
     const updates = new Updates('evm');
-    this.#assets = Array.from({ length: assets }, (_, asset) => ({
+    this.#assets = Array.from({ length: assets }, (_, i) => first + i).map((asset) => ({
       symbol: symbolOf(asset),
-      inputs: Array.from({ length: INPUTS }, (_, publisher) => inputOf(updates, publisher, asset)),
+      inputs: Array.from({ length: INPUTS }, (_, publisher) => updates.input(publisher, asset)),
     }));
   }
 
@@ -44,24 +45,6 @@ export class AggregateEntries {
     for (let i = 0; i < seconds * perSecond; i++)
       yield this.next((fromNs + (BigInt(i) * NS_PER_SECOND) / BigInt(perSecond)) as TimeNs);
   }
-}
-
-function inputOf(updates: Updates, publisher: number, asset: number): PublisherPrice {
-  const { price, timestampNs, text } = updates.update(publisher, asset);
-  const [{ signed_price: signed }] = Object.values(JSON.parse(`{${text}}`)) as [SentEntry];
-  const { signature, msg_hash: msgHash } = signed.timestamped_signature;
-  return {
-    price,
-    timestampNs,
-    wire: {
-      publisherKey: signed.publisher_key,
-      externalAssetId: signed.external_asset_id,
-      price: signed.price,
-      ...signature,
-      msgHash,
-      metadata: undefined,
-    },
-  };
 }
 
 function aggregateOf(symbol: string, inputs: readonly PublisherPrice[], signedAtNs: TimeNs): SignedAggregate {

@@ -1,6 +1,7 @@
 import { TOKEN } from '../../scripts/load/config.js';
 import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
 import { REJECTED_MESSAGE } from '../../scripts/load/updates.js';
+import { pause } from '../../scripts/load/wait.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { PUBLISH_PATHS } from '../../src/wire/paths.js';
 
@@ -41,4 +42,20 @@ export async function openPublisher(
       }),
     close: () => socket.close(),
   };
+}
+
+/** Sends messages at an interval, for a time. @param messagesOf returns the messages of one turn */
+export async function publishEvery(
+  port: number,
+  everyMs: number,
+  forMs: number,
+  messagesOf: () => readonly string[],
+): Promise<void> {
+  const publisher = await openPublisher(port, 'evm');
+  const startMs = performance.now();
+  for (let dueMs = 0; dueMs < forMs; dueMs += everyMs) {
+    await pause(startMs + dueMs - performance.now());
+    publisher.write(Buffer.concat(messagesOf().map(clientFrame)));
+  }
+  publisher.close();
 }

@@ -1,11 +1,12 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 export interface RequestProcesses {
-  readonly ports: readonly number[];
+  readonly port: number;
   readonly path: string;
   readonly processes: number;
-  /** The number of connections of each process. The connections are distributed among the ports. */
+  /** The number of connections of each process. */
   readonly connections: number;
   readonly durationMs: number;
 }
@@ -15,18 +16,18 @@ export interface RequestProcesses {
  * @returns the number of answers
  */
 export async function requestFromProcesses(options: RequestProcesses): Promise<number> {
-  const { ports, path, processes, connections, durationMs } = options;
-  const args = [ports.join(), path, String(connections), String(durationMs)];
-  const counts = await Promise.all(Array.from({ length: processes }, () => countOf(args)));
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-function countOf(args: readonly string[]): Promise<number> {
-  const child = fork(fileURLToPath(new URL('./requests_main.js', import.meta.url)), args);
-  return new Promise((resolve, reject) => {
-    child.once('message', (count) => resolve(count as number));
-    child.once('error', reject);
-    // The message of the process may arrive after the end of the process, so only `close` counts as the end.
-    child.once('close', (code) => reject(new Error(`a client ended with ${code} before it had its answers`)));
+  const { port, path, processes, connections, durationMs } = options;
+  const args = [port, path, connections, durationMs].map(String);
+  const counts = Array.from({ length: processes }, async () => {
+    const child = fork(fileURLToPath(new URL('./requests_main.js', import.meta.url)), args);
+    const [count] = (await Promise.race([
+      once(child, 'message'),
+      // The message of the process may arrive after the end of the process, so only `close` counts as the end.
+      once(child, 'close').then(([code]) =>
+        Promise.reject(new Error(`a client ended with ${code} before it had its answers`)),
+      ),
+    ])) as [number];
+    return count;
   });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }

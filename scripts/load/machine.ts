@@ -34,19 +34,9 @@ export function describeMachine(): Machine {
 /** The commands that print the programs' versions, and the patterns that find the version in the output. */
 const PROGRAMS: Readonly<Record<string, readonly [command: string, args: string, version: RegExp]>> = {
   Go: ['go', 'version', /go([\d.]+)/],
-  Rust: ['rustc', '--version', /rustc ([\d.]+)/],
-  nginx: ['nginx', '-v', /nginx\/([\d.]+)/],
   libsecp256k1: ['pkg-config', '--modversion libsecp256k1', /([\d.]+)/],
 };
-const PACKAGES = [
-  'uWebSockets.js',
-  'ws',
-  'fastify',
-  'secp256k1',
-  '@noble/secp256k1',
-  '@scure/starknet',
-  'benchmark',
-];
+const PACKAGES = ['uWebSockets.js', 'ws', 'fastify', 'secp256k1', '@scure/starknet'];
 
 function versions(): Record<string, string> {
   const manifest = JSON.parse(

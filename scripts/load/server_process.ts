@@ -90,27 +90,6 @@ export async function startServer(
   return serverOf(child, ready.port, ready.adminPort);
 }
 
-/**
- * Starts a program other than Node. The program prints a line of JSON with its port when it is ready. With `knownPort`, the
- * program prints nothing, and may not be ready yet when this function resolves. The kernel kills the program when this process
- * ends. Linux only.
- */
-export async function startProgram(command: readonly string[], knownPort?: number): Promise<ServerProcess> {
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const port =
-    knownPort ??
-    (await new Promise<number>((resolve, reject) => {
-      createInterface({ input: child.stdout }).once('line', (line) =>
-        resolve((JSON.parse(line) as { port: number }).port),
-      );
-      child.once('exit', () => reject(new Error(`${command[0]} ended before it was ready`)));
-      child.once('error', reject);
-    }));
-  return serverOf(child, port);
-}
-
 function serverOf(child: ChildProcess, port: number, adminPort?: number): ServerProcess {
   const pid = child.pid!;
   const ended = once(child, 'exit').then(([code, signal]): ProcessEnd => ({ code, signal }));

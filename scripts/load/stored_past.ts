@@ -72,7 +72,7 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
     const unsigned = assets.map((asset, a) => {
       const own = inputs[a]!;
       keys.forEach(({ publisher }, place) => {
-        if (i === 0 || (i + 3 * place) % USES === 0) own[place] = inputOf(updates, publisher, a);
+        if (i === 0 || (i + 3 * place) % USES === 0) own[place] = updates.input(publisher, a);
       });
       return { asset, trigger: 'clock' as const, price: medianOf(own), inputs: [...own], signedAtNs };
     });
@@ -103,31 +103,6 @@ async function moveLog(store: Store, dir: string): Promise<void> {
   await store.durable();
   while (listSegments(logFolderOf(dir)).length > 1) await pause(20);
   await store.close();
-}
-
-function inputOf(updates: Updates, publisher: number, asset: number): PublisherPrice {
-  const { price, timestampNs, text } = updates.update(publisher, asset);
-  const [update] = Object.values(JSON.parse(`{${text}}`) as Record<string, { signed_price: SignedPrice }>);
-  const { publisher_key: publisherKey, external_asset_id, timestamped_signature } = update!.signed_price;
-  const { signature, msg_hash: msgHash } = timestamped_signature;
-  const wire = {
-    publisherKey,
-    externalAssetId: external_asset_id,
-    price: String(price),
-    ...signature,
-    msgHash,
-    metadata: undefined,
-  };
-  return { price, timestampNs, wire };
-}
-
-interface SignedPrice {
-  readonly publisher_key: string;
-  readonly external_asset_id: string;
-  readonly timestamped_signature: {
-    readonly signature: { readonly r: string; readonly s: string; readonly v: string };
-    readonly msg_hash: string;
-  };
 }
 
 function medianOf(inputs: readonly PublisherPrice[]): Price {

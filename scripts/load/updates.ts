@@ -6,6 +6,7 @@ import { starkSignMessage } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import type { Price } from '../../src/model/price.js';
+import type { PublisherPrice } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { ORACLE_ID, symbolOf } from './config.js';
 import { type PublisherKeys, publisherKeys } from './keys.js';
@@ -90,6 +91,22 @@ export class Updates {
       `"signature_type":"${this.#type}","price":"${price}","timestamped_signature":{"signature":{${signed.signature}},` +
       `"timestamp":${timestampNs},"msg_hash":"${toHex(signed.msgHash)}"}}}`;
     return { symbol, price, timestampNs, text };
+  }
+
+  /** Makes an update in the form in which the service keeps an accepted update. */
+  input(publisher: number, asset: number): PublisherPrice {
+    const { price, timestampNs, text } = this.update(publisher, asset);
+    const [{ signed_price: signed }] = Object.values(JSON.parse(`{${text}}`)) as [SentEntry];
+    const { signature, msg_hash: msgHash } = signed.timestamped_signature;
+    const wire = {
+      publisherKey: signed.publisher_key,
+      externalAssetId: signed.external_asset_id,
+      price: signed.price,
+      ...signature,
+      msgHash,
+      metadata: undefined,
+    };
+    return { price, timestampNs, wire };
   }
 
   #stark({ secretKey }: PublisherKeys, symbol: string, timestampNs: TimeNs, price: Price) {

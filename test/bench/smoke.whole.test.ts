@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { rowMarkdown } from '../../bench/harness/markdown.js';
 import { judge } from '../../bench/harness/outcome.js';
+import { rowPage } from '../../bench/harness/page.js';
 import { runRounds } from '../../bench/harness/rounds.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
 import { ROWS, rowByName } from '../../bench/rows/index.js';
@@ -13,10 +13,7 @@ const AT_ONCE_MAX = 2;
 /**
  * Variants that the test skips, each with the variant that runs instead. The row `threads` runs the loads of other rows again.
  */
-const REPLACED: ReadonlyMap<string, string> = new Map([
-  ['2 threads', '1 thread'],
-  ['2 services', '1 thread'],
-]);
+const REPLACED: ReadonlyMap<string, string> = new Map([['2 threads', '1 thread']]);
 // Each run removes its folder when its process ends. All runs of this test share a process, so the process has many
 // listeners.
 process.setMaxListeners(50);
@@ -38,9 +35,9 @@ test('every row measures what its table shows', { skip: needsLinux() }, async (t
       if (variant in row.variants) measurements[variant] = measurements[other]!;
     const outcome = judge(row, 'smoke', measurements);
     t.same(outcome.differingHashes, [], `${row.name}: ours and the peers make the same bytes`);
-    const expected = row.lines('smoke').filter(({ ours }) => !measurements[ours.variant]![0]!.missing);
+    const expected = row.lines('smoke').filter(({ variant }) => !measurements[variant]![0]!.missing);
     t.equal(outcome.lines.length, expected.length, `${row.name}: there are figures`);
-    t.match(rowMarkdown(outcome).join('\n'), row.title, `${row.name}: there is a table`);
+    t.match(rowPage(outcome).join('\n'), row.title, `${row.name}: there is a table`);
   }
 });
 
