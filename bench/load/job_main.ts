@@ -1,19 +1,9 @@
-import type { FromJob, JobReport, LoadJob, ToJob } from './jobs.js';
+import type { FromJob, LoadJob, RunningJob, ToJob } from './jobs.js';
 import { openPublisher } from './publisher.js';
 import { openReaders } from './readers.js';
 import { openRequests } from './requests.js';
 
 // The program of each load process. The parent sends one job, and ends the process by closing the channel.
-
-/** A load with open connections. */
-export interface RunningJob {
-  /** Begins the counts. Only ended connections of the time before count. */
-  begin(): void;
-  /** Returns the counts since the last call. */
-  take(): Omit<JobReport, 'cpuSeconds' | 'seconds'>;
-  /** Ends the load, and resolves when the work in progress has arrived or counts as lost. */
-  finish(): Promise<void>;
-}
 
 process.on('disconnect', () => process.exit(0));
 process.once('message', (job: LoadJob) => {
@@ -26,28 +16,24 @@ async function run(job: LoadJob): Promise<void> {
   const running = await open(job);
   let before = process.cpuUsage();
   let beforeMs = performance.now();
-  const restart = () => {
-    before = process.cpuUsage();
-    beforeMs = performance.now();
-  };
-  const report = () => {
+  const used = () => {
     const { user, system } = process.cpuUsage(before);
     const seconds = (performance.now() - beforeMs) / 1_000;
-    restart();
-    tell({ is: 'report', report: { ...running.take(), cpuSeconds: (user + system) / 1e6, seconds } });
+    before = process.cpuUsage();
+    beforeMs = performance.now();
+    return { cpuSeconds: (user + system) / 1e6, seconds };
   };
   process.on('message', (message: ToJob) => {
-    switch (message) {
-      case 'measure':
-        running.begin();
-        return restart();
-      case 'report':
-        return report();
-      case 'finish':
-        // Rates are those of the load, so the time and the CPU time of the wait count as nothing.
-        void running.finish().then(() => {
-          tell({ is: 'report', report: { ...running.take(), cpuSeconds: 0, seconds: 0 } });
-        });
+    if (message === 'measure') {
+      running.begin();
+      used();
+    } else if (message === 'report') {
+      tell({ is: 'report', report: { ...running.take(), ...used() } });
+    } else {
+      // Rates are those of the load, so the time and the CPU time of the wait count as nothing.
+      void running.finish().then(() => {
+        tell({ is: 'report', report: { ...running.take(), cpuSeconds: 0, seconds: 0 } });
+      });
     }
   });
   tell({ is: 'ready' });

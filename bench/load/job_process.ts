@@ -8,41 +8,27 @@ const MAIN = fileURLToPath(new URL('./job_main.js', import.meta.url));
 /** A process that generates a part of the load. */
 export class JobProcess {
   readonly #child: ChildProcess;
-  readonly #ready: Promise<void>;
-  readonly #failed: Promise<never>;
-
+  /** Never resolves. Rejects with an Error whose message is one sentence, when the process fails or ends. */
+  readonly failed: Promise<never>;
   /** The service's message when it first refused an update. */
   refusal: string | undefined;
-  #onReport: (report: JobReport) => void = () => {};
 
   constructor(readonly job: LoadJob) {
-    const child = fork(MAIN);
-    this.#child = child;
-    let onReady = () => {};
-    this.#failed = new Promise((_, reject) => {
-      child.on('message', (message: FromJob) => {
-        if (message.is === 'ready') onReady();
-        else if (message.is === 'report') this.#onReport(message.report);
-        else if (message.is === 'refused') this.refusal = message.message;
-        else reject(new Error(message.reason));
+    this.#child = fork(MAIN);
+    this.failed = new Promise((_, reject) => {
+      this.#child.on('message', (message: FromJob) => {
+        if (message.is === 'refused') this.refusal = message.message;
+        else if (message.is === 'failed') reject(new Error(message.reason));
       });
-      child.once('exit', () => reject(new Error('a process of the load has ended')));
+      this.#child.once('exit', () => reject(new Error('a process of the load has ended')));
     });
-    this.#failed.catch(() => {});
-    this.#ready = new Promise((resolve) => {
-      onReady = resolve;
-    });
-    child.send(job);
+    this.failed.catch(() => {});
+    this.#child.send(job);
   }
 
   /** Resolves when all connections are open. @throws Error whose message is one sentence */
-  ready(): Promise<void> {
-    return Promise.race([this.#ready, this.#failed]);
-  }
-
-  /** Never resolves. @throws Error whose message is one sentence, when the process fails or ends */
-  failed(): Promise<never> {
-    return this.#failed;
+  async ready(): Promise<void> {
+    await this.#next('ready');
   }
 
   measure(): void {
@@ -50,12 +36,9 @@ export class JobProcess {
   }
 
   /** Returns the counts since the last report. @throws Error whose message is one sentence, when the process fails or ends */
-  report(which: 'report' | 'finish'): Promise<JobReport> {
-    const report = new Promise<JobReport>((resolve) => {
-      this.#onReport = resolve;
-    });
+  async report(which: 'report' | 'finish'): Promise<JobReport> {
     this.#child.send(which satisfies ToJob);
-    return Promise.race([report, this.#failed]);
+    return (await this.#next('report')).report;
   }
 
   async stop(): Promise<void> {
@@ -63,5 +46,17 @@ export class JobProcess {
     const ended = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
     await ended;
+  }
+
+  #next<Is extends FromJob['is']>(is: Is): Promise<Extract<FromJob, { is: Is }>> {
+    const message = new Promise<Extract<FromJob, { is: Is }>>((resolve) => {
+      const look = (one: FromJob) => {
+        if (one.is !== is) return;
+        this.#child.off('message', look);
+        resolve(one as Extract<FromJob, { is: Is }>);
+      };
+      this.#child.on('message', look);
+    });
+    return Promise.race([message, this.failed]);
   }
 }

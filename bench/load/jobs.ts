@@ -1,6 +1,5 @@
 import type { ServerAddress } from '../../scripts/load/frame_socket.js';
 import type { SignatureType } from '../../src/wire/signatures.js';
-import type { FrameCounts } from './frame_account.js';
 
 /** The settings that each load process needs. */
 export interface Target {
@@ -40,18 +39,28 @@ export interface RequestsJob {
 
 export type LoadJob = ReadersJob | PublisherJob | RequestsJob;
 
-/** A process's counts over about a second. */
-export interface JobReport extends FrameCounts {
+/** The counts of a report without any event. */
+export const NO_COUNTS = {
+  frames: 0,
+  bytes: 0,
+  /** Ticks of a fixed channel that a connection did not receive. */
+  gaps: 0,
   /** Connections that the service ended. */
-  readonly closed: number;
+  closed: 0,
   /** Sent updates or requests. */
-  readonly sent: number;
+  sent: 0,
   /** Updates whose price, or a later price of the same asset, a reader received; or requests with status 200. */
-  readonly done: number;
+  done: 0,
   /** Refused updates, and answers with another status. */
-  readonly refused: number;
-  /** Updates that no reader received, and requests without an answer, within {@link WAIT_MICROS_MAX}. */
-  readonly lost: number;
+  refused: 0,
+  /** Updates that no reader received, and requests without an answer, within 10 s. */
+  lost: 0,
+};
+
+export type Counts = typeof NO_COUNTS;
+
+/** A process's counts over about a second. */
+export interface JobReport extends Readonly<Counts> {
   /** The delays of frames, own updates or answers, from {@link Delays.take}. */
   readonly delays: string;
   /** The CPU time of the process since its last report. */
@@ -60,21 +69,15 @@ export interface JobReport extends FrameCounts {
   readonly seconds: number;
 }
 
-/** The counts of a report without any event. */
-export const NO_COUNTS = {
-  frames: 0,
-  bytes: 0,
-  gaps: 0,
-  different: 0,
-  closed: 0,
-  sent: 0,
-  done: 0,
-  refused: 0,
-  lost: 0,
-};
-
-/** The longest time for which an update waits for its frame, and a request for its answer. */
-export const WAIT_MICROS_MAX = 10_000_000;
+/** A load with open connections. */
+export interface RunningJob {
+  /** Begins the counts. Only ended connections of the time before count. */
+  begin(): void;
+  /** Returns the counts since the last call. */
+  take(): Omit<JobReport, 'cpuSeconds' | 'seconds'>;
+  /** Ends the load, and resolves when the work in progress has arrived or counts as lost. */
+  finish(): Promise<void>;
+}
 
 /**
  * The messages to a load process, after its job. `measure` begins the counts, and has no answer. The answer to `report` is the

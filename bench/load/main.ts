@@ -1,20 +1,25 @@
 import { writeFileSync } from 'node:fs';
 import { findLimit } from './find_limit.js';
-import { HEAD, pageOf, rowOf, summaryOf } from './load_report.js';
+import { brokenBounds, HEAD, rowOf, summaryOf } from './load_report.js';
 import { type LoadAmounts, type LoadResult, runLoad } from './load_run.js';
-import { HELP, type LoadOptions, parseLoadOptions } from './options.js';
-import { brokenBounds } from './verdict.js';
+import { type LoadOptions, loadCommand, parseLoadOptions } from './options.js';
 
 // Loads a running service, measures the figures that its clients observe, and checks the figures against bounds. bench/README.md
 // describes the options.
 
 const COLUMN = 9;
 
+/** The result of a load with some amounts, and a sentence for each broken bound. */
+interface Attempt {
+  readonly result: LoadResult;
+  readonly broken: readonly string[];
+}
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.length === 0 || args.includes('--help')) {
-    print(HELP);
+    print(loadCommand().helpInformation());
     return args.length === 0 ? 2 : 0;
   }
   let options: LoadOptions;
@@ -35,18 +40,17 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function measure(options: LoadOptions): Promise<number> {
-  const { result, broken } = await run(options, options);
-  write(options, result, broken, {});
-  return broken.length === 0 ? 0 : 1;
+  const attempt = await run(options, options);
+  write(options, attempt, {});
+  return attempt.broken.length === 0 ? 0 : 1;
 }
 
 async function search(options: LoadOptions, what: keyof LoadAmounts): Promise<number> {
-  let last: { readonly result: LoadResult; readonly broken: readonly string[] } | undefined;
+  let last: Attempt | undefined;
   const knee = await findLimit(options[what], async (amount) => {
     print(`\n--${what} ${amount}`);
-    const amounts = { readers: options.readers, publish: options.publish, [what]: amount };
     try {
-      const attempt = await run(options, amounts);
+      const attempt = await run(options, { ...options, [what]: amount });
       if (last === undefined || attempt.broken.length === 0) last = attempt;
       return attempt.broken.length === 0;
     } catch (error) {
@@ -63,33 +67,22 @@ async function search(options: LoadOptions, what: keyof LoadAmounts): Promise<nu
         ? `\nNo bound broke up to --${what} ${knee.holds}.`
         : `\nThe knee: all bounds hold with --${what} ${knee.holds}, and not with --${what} ${knee.breaks}.`,
   );
-  write(options, last!.result, last!.broken, { knee: { what, ...knee } });
+  write(options, last!, { knee: { what, ...knee } });
   return knee.holds === undefined ? 1 : 0;
 }
 
-async function run(options: LoadOptions, amounts: LoadAmounts) {
-  let isFirst = true;
-  const result = await runLoad(options, amounts, (figures) => {
-    if (isFirst) print(lineOf(HEAD));
-    isFirst = false;
-    if (process.stdout.isTTY) process.stdout.write(`\r${lineOf(rowOf(figures))}`);
-    else print(lineOf(rowOf(figures)));
-  });
-  if (process.stdout.isTTY) print('');
+async function run(options: LoadOptions, amounts: LoadAmounts): Promise<Attempt> {
+  print(lineOf(HEAD));
+  const result = await runLoad(options, amounts, (figures) => print(lineOf(rowOf(figures))));
   for (const line of summaryOf(result)) print(line);
-  const broken = brokenBounds(result, options.bounds);
+  const broken = brokenBounds(result, options);
   for (const line of broken) print(`broken: ${line}`);
   return { result, broken };
 }
 
-function write(options: LoadOptions, result: LoadResult, broken: readonly string[], more: object): void {
-  if (options.json !== undefined)
-    writeFileSync(
-      options.json,
-      `${JSON.stringify({ url: options.url.href, ...more, broken, ...result }, null, 2)}\n`,
-    );
-  if (options.page !== undefined)
-    writeFileSync(options.page, pageOf(result, `Load of ${options.url.host}`, broken));
+function write({ json, url }: LoadOptions, { result, broken }: Attempt, more: object): void {
+  if (json !== undefined)
+    writeFileSync(json, `${JSON.stringify({ url: url.href, ...more, broken, ...result }, null, 2)}\n`);
 }
 
 function lineOf(cells: readonly string[]): string {

@@ -1,17 +1,18 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { createPriceSigner, parseSecretKey } from '../../src/client/node.js';
 import { parseDurationNs } from '../../src/config/quantity.js';
 import { NS_PER_MS } from '../../src/model/time.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../../src/wire/signatures.js';
 import { CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
 
-/** The load of a deployment, as the command line describes it. */
-export interface LoadOptions {
+/** The load of a deployment, as the command line describes it. Times are in milliseconds. */
+export interface LoadOptions extends LoadBounds {
   /** The base address of the service, with `ws:` or `wss:`. */
   readonly url: URL;
-  readonly token: string;
+  /** The token; empty without `--token-file`. */
+  readonly tokenFile: string;
   readonly readers: number;
   readonly channel: string;
   readonly type: string;
@@ -21,178 +22,111 @@ export interface LoadOptions {
   readonly publish: number;
   /** The type of the assets, and of the publisher's key. */
   readonly signatureType: SignatureType;
-  /** The private key of the publisher, in hexadecimal; empty without `--publish`. */
-  readonly key: string;
+  /** The private key of the publisher, in hexadecimal; empty without `--key-file`. */
+  readonly keyFile: string;
   readonly oracleId: string;
   /** The number of REST requests a second. */
   readonly rest: number;
-  readonly forMs: number;
-  readonly warmUpMs: number;
+  readonly for: number;
+  readonly warmUp: number;
   /** The number of processes with readers. */
   readonly processes: number;
   /** The number of connections that are opened in a second. */
-  readonly connectionsPerSecond: number;
-  /** The bounds. A run that exceeds a bound ends with status 1. */
-  readonly bounds: LoadBounds;
-  /** The amount that `--find-limit` raises. */
-  readonly findLimit: 'readers' | 'publish' | undefined;
+  readonly connectRate: number;
+  /** The amount that the load raises until a bound breaks. */
+  readonly findLimit?: 'readers' | 'publish';
   /** The base address of the service's admin listener. */
-  readonly admin: URL | undefined;
-  readonly json: string | undefined;
-  readonly page: string | undefined;
+  readonly admin?: URL;
+  readonly json?: string;
+  readonly yesIMayLoadIt?: true;
 }
 
-/** The largest delays at the 99th percentile, in milliseconds, and the largest number of gaps. */
+/** The bounds: the largest delays at the 99th percentile, and the largest number of gaps. A run that exceeds a bound ends with status 1. */
 export interface LoadBounds {
-  readonly p99Ms: number | undefined;
-  readonly ownP99Ms: number | undefined;
-  readonly restP99Ms: number | undefined;
-  readonly gaps: number | undefined;
+  readonly maxP99?: number;
+  readonly maxOwnP99?: number;
+  readonly maxRestP99?: number;
+  readonly maxGaps?: number;
 }
 
-export const HELP = `npm run load -- --url ws://HOST:PORT --token-file FILE [options]
-
-  --readers N              streaming connections (default 100)
-  --channel CHANNEL        their channel (default 100ms)
-  --type TYPE              unsigned or signed_ecdsa (default signed_ecdsa)
-  --assets N               assets of each reader (default 20)
-  --publish N              price updates a second, with --key-file FILE and --oracle-id ID
-  --signature-type TYPE    the type of the assets and of the key: evm or stark (default evm)
-  --rest N                 requests of /v1/prices/latest a second
-  --for TIME               the length of the measurement (default 60s), after --warm-up TIME (default 5s)
-  --processes N            processes with readers (default 2)
-  --connect-rate N         connections that are opened in a second (default 500)
-  --max-p99 TIME           the bound of the frames' delay
-  --max-own-p99 TIME       the bound from an update to its frame
-  --max-rest-p99 TIME      the bound of REST answers
-  --max-gaps N             the bound of ticks that readers miss
-  --find-limit WHAT        raises readers or publish until a bound breaks
-  --admin URL              the admin listener, for the service's CPU time and memory
-  --json FILE, --page FILE the result, and a page with charts
-  --yes-i-may-load-it      needed for a host other than this machine
-
-The exit status is 0 if all bounds hold, 1 if a bound breaks, and 2 for an invalid option.`;
-
-const DEFAULTS = {
-  readers: '100',
-  channel: '100ms',
-  type: 'signed_ecdsa',
-  'signature-type': 'evm',
-  assets: '20',
-  publish: '0',
-  rest: '0',
-  for: '60s',
-  'warm-up': '5s',
-  processes: '2',
-  'connect-rate': '500',
-} as const;
 /** The upper limits of the options. With these limits, a mistyped option cannot exhaust this machine. */
 const READERS_MAX = 100_000;
 const RATE_MAX = 1_000_000;
 const PROCESSES_MAX = 64;
 const ASSETS_MAX = 10_000;
-const GAPS_MAX = Number.MAX_SAFE_INTEGER;
+
+/** Returns the command without an action. Its options have the type {@link LoadOptions}. */
+export function loadCommand(): Command {
+  return new Command('npm run load --')
+    .description(
+      'Loads a running service. The exit status is 1 if a bound breaks, and 2 for an invalid option.',
+    )
+    .option('--url <url>', 'the base address of the service', baseUrl('--url', 'ws:', 'wss:'))
+    .option('--token-file <file>', 'the access token', readLine('--token-file'), '')
+    .option('--readers <n>', 'streaming connections', count('--readers', 1, READERS_MAX), 100)
+    .option('--channel <channel>', 'their channel', oneOf('--channel', CHANNELS), '100ms')
+    .option('--type <type>', 'the type of their frames', oneOf('--type', MESSAGE_TYPES), 'signed_ecdsa')
+    .option('--assets <n>', 'assets of each reader', count('--assets', 1, ASSETS_MAX), 20)
+    .option('--publish <n>', 'price updates a second', count('--publish', 0, RATE_MAX), 0)
+    .option('--key-file <file>', "the publisher's private key", readLine('--key-file'), '')
+    .option('--oracle-id <id>', "the publisher's oracle ID", '')
+    .option(
+      '--signature-type <type>',
+      'the type of the assets and of the key',
+      oneOf('--signature-type', SIGNATURE_TYPES),
+      'evm',
+    )
+    .option('--rest <n>', 'requests of /v1/prices/latest a second', count('--rest', 0, RATE_MAX), 0)
+    .option('--for <time>', 'the length of the measurement', duration('--for'), 60_000)
+    .option('--warm-up <time>', 'the time before the measurement', duration('--warm-up'), 5_000)
+    .option('--processes <n>', 'processes with readers', count('--processes', 1, PROCESSES_MAX), 2)
+    .option('--connect-rate <n>', 'connections opened in a second', count('--connect-rate', 1, RATE_MAX), 500)
+    .option('--max-p99 <time>', "the bound of the frames' delay", duration('--max-p99'))
+    .option('--max-own-p99 <time>', 'the bound from an update to its frame', duration('--max-own-p99'))
+    .option('--max-rest-p99 <time>', 'the bound of REST answers', duration('--max-rest-p99'))
+    .option('--max-gaps <n>', 'the bound of ticks that readers miss', count('--max-gaps', 0, RATE_MAX))
+    .option(
+      '--find-limit <what>',
+      'raises readers or publish until a bound breaks',
+      oneOf('--find-limit', ['readers', 'publish']),
+    )
+    .option(
+      '--admin <url>',
+      "the admin listener, for the service's CPU time and memory",
+      baseUrl('--admin', 'http:', 'https:'),
+    )
+    .option('--json <file>', 'writes the result', newFile('--json'))
+    .option('--yes-i-may-load-it', 'needed for a host other than this machine');
+}
 
 /** @throws Error whose message is one sentence and names the option */
 export function parseLoadOptions(args: readonly string[]): LoadOptions {
-  const { values } = parseArgs({ args: [...args], options: OPTIONS });
-  const text = (name: keyof typeof DEFAULTS) => values[name] ?? DEFAULTS[name];
-  const url = baseUrl('--url', values.url, ['ws:', 'wss:']);
-  if (!isThisMachine(url.hostname) && values['yes-i-may-load-it'] !== true)
+  const quiet = { writeErr: () => {} };
+  const command = loadCommand().exitOverride().configureOutput(quiet).parse(args, { from: 'user' });
+  const options = command.opts<LoadOptions>();
+  const { url, publish, rest, findLimit, maxP99, maxOwnP99, maxRestP99, maxGaps } = options;
+  if (url === undefined) throw new Error('--url is missing: it is the base address of the service');
+  if (!isThisMachine(url.hostname) && options.yesIMayLoadIt !== true)
     throw new Error(
       `--url names ${url.hostname}, which is not this machine: add --yes-i-may-load-it if its operator allows the load`,
     );
-  const publish = count('--publish', text('publish'), 0, RATE_MAX);
-  const rest = count('--rest', text('rest'), 0, RATE_MAX);
-  if (publish > 0 && (values['key-file'] === undefined || values['oracle-id'] === undefined))
-    throw new Error('--publish needs --key-file and --oracle-id');
-  const signatureType = oneOf('--signature-type', text('signature-type'), SIGNATURE_TYPES) as SignatureType;
-  const key = values['key-file'] === undefined ? '' : readLine('--key-file', values['key-file']);
-  const oracleId = values['oracle-id'] ?? '';
-  if (publish > 0) checkSigner(signatureType, key, oracleId);
-  const findLimit = values['find-limit'];
-  if (findLimit !== undefined && findLimit !== 'readers' && findLimit !== 'publish')
-    throw new Error(`--find-limit is readers or publish, not ${findLimit}`);
-  const bounds = {
-    p99Ms: bound('--max-p99', values['max-p99']),
-    ownP99Ms: bound('--max-own-p99', values['max-own-p99']),
-    restP99Ms: bound('--max-rest-p99', values['max-rest-p99']),
-    gaps: values['max-gaps'] === undefined ? undefined : count('--max-gaps', values['max-gaps'], 0, GAPS_MAX),
-  };
-  if (findLimit !== undefined && Object.values(bounds).every((one) => one === undefined))
+  if (publish > 0) checkSigner(options);
+  if (findLimit !== undefined && [maxP99, maxOwnP99, maxRestP99, maxGaps].every((one) => one === undefined))
     throw new Error('--find-limit needs a bound, such as --max-p99 5ms');
-  if (bounds.ownP99Ms !== undefined && publish === 0) throw new Error('--max-own-p99 needs --publish');
-  if (bounds.restP99Ms !== undefined && rest === 0) throw new Error('--max-rest-p99 needs --rest');
+  if (maxOwnP99 !== undefined && publish === 0) throw new Error('--max-own-p99 needs --publish');
+  if (maxRestP99 !== undefined && rest === 0) throw new Error('--max-rest-p99 needs --rest');
   if (findLimit === 'publish' && publish === 0) throw new Error('--find-limit publish needs --publish');
-  return {
-    url,
-    token: values['token-file'] === undefined ? '' : readLine('--token-file', values['token-file']),
-    readers: count('--readers', text('readers'), 1, READERS_MAX),
-    channel: oneOf('--channel', text('channel'), CHANNELS),
-    type: oneOf('--type', text('type'), MESSAGE_TYPES),
-    assets: count('--assets', text('assets'), 1, ASSETS_MAX),
-    publish,
-    signatureType,
-    key,
-    oracleId,
-    rest,
-    forMs: durationMs('--for', text('for')),
-    warmUpMs: durationMs('--warm-up', text('warm-up')),
-    processes: count('--processes', text('processes'), 1, PROCESSES_MAX),
-    connectionsPerSecond: count('--connect-rate', text('connect-rate'), 1, RATE_MAX),
-    bounds,
-    findLimit,
-    admin: values.admin === undefined ? undefined : baseUrl('--admin', values.admin, ['http:', 'https:']),
-    json: newFile('--json', values.json),
-    page: newFile('--page', values.page),
-  };
+  return options;
 }
 
-const OPTIONS = {
-  url: { type: 'string' },
-  'token-file': { type: 'string' },
-  readers: { type: 'string' },
-  channel: { type: 'string' },
-  type: { type: 'string' },
-  'signature-type': { type: 'string' },
-  assets: { type: 'string' },
-  publish: { type: 'string' },
-  'key-file': { type: 'string' },
-  'oracle-id': { type: 'string' },
-  rest: { type: 'string' },
-  for: { type: 'string' },
-  'warm-up': { type: 'string' },
-  processes: { type: 'string' },
-  'connect-rate': { type: 'string' },
-  'max-p99': { type: 'string' },
-  'max-own-p99': { type: 'string' },
-  'max-rest-p99': { type: 'string' },
-  'max-gaps': { type: 'string' },
-  'find-limit': { type: 'string' },
-  admin: { type: 'string' },
-  json: { type: 'string' },
-  page: { type: 'string' },
-  'yes-i-may-load-it': { type: 'boolean' },
-} as const;
-
-function isThisMachine(hostname: string): boolean {
+export function isThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
-function baseUrl(name: string, text: string | undefined, protocols: readonly string[]): URL {
-  if (text === undefined) throw new Error(`${name} is missing`);
-  if (!URL.canParse(text)) throw new Error(`${name} is not a URL: ${text}`);
-  const url = new URL(text);
-  if (!protocols.includes(url.protocol))
-    throw new Error(`${name} begins with ${protocols.join('// or ')}//, not ${url.protocol}//`);
-  if (url.username !== '' || url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw new Error(`${name} is only a host and a port, such as ${url.protocol}//${url.host}`);
-  return url;
-}
-
 /** Checks the publisher's key and oracle ID before the load begins. */
-function checkSigner(signatureType: SignatureType, key: string, oracleId: string): void {
-  const secretKey = parseSecretKey(key);
+function checkSigner({ signatureType, keyFile, oracleId }: LoadOptions): void {
+  if (keyFile === '' || oracleId === '') throw new Error('--publish needs --key-file and --oracle-id');
+  const secretKey = parseSecretKey(keyFile);
   if (secretKey === undefined) throw new Error('--key-file has no private key: 64 hexadecimal digits');
   try {
     createPriceSigner({ signatureType, secretKey, oracleId });
@@ -201,44 +135,61 @@ function checkSigner(signatureType: SignatureType, key: string, oracleId: string
   }
 }
 
+function baseUrl(name: string, ...protocols: readonly string[]): (text: string) => URL {
+  return (text) => {
+    if (!URL.canParse(text)) throw new Error(`${name} is a URL, not ${text}`);
+    const url = new URL(text);
+    if (!protocols.includes(url.protocol))
+      throw new Error(`${name} begins with ${protocols.join('// or ')}//, not ${url.protocol}//`);
+    if (url.username !== '' || url.pathname !== '/' || url.search !== '' || url.hash !== '')
+      throw new Error(`${name} is only a host and a port, such as ${url.protocol}//${url.host}`);
+    return url;
+  };
+}
+
 /** Checks that a result can be written, because a result that is lost after the load is too late. */
-function newFile(name: string, file: string | undefined): string | undefined {
-  if (file === undefined) return undefined;
-  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
-    throw new Error(`${name} ${file} is a folder`);
-  try {
-    accessSync(dirname(file), constants.W_OK);
-  } catch (error) {
-    throw new Error(`${name} ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
-  }
-  return file;
+function newFile(name: string): (file: string) => string {
+  return (file) => {
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw new Error(`${name} ${file} is a folder`);
+    try {
+      accessSync(dirname(file), constants.W_OK);
+    } catch (error) {
+      throw new Error(`${name} ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+    }
+    return file;
+  };
 }
 
-function count(name: string, text: string, min: number, max: number): number {
-  if (!/^\d{1,16}$/.test(text) || Number(text) < min || Number(text) > max)
-    throw new Error(`${name} is a whole number from ${min} to ${max}, not ${text}`);
-  return Number(text);
+function count(name: string, min: number, max: number): (text: string) => number {
+  return (text) => {
+    if (!/^\d{1,16}$/.test(text) || Number(text) < min || Number(text) > max)
+      throw new Error(`${name} is a whole number from ${min} to ${max}, not ${text}`);
+    return Number(text);
+  };
 }
 
-function oneOf(name: string, text: string, known: readonly string[]): string {
-  if (!known.includes(text)) throw new Error(`${name} is one of ${known.join(' ')}, not ${text}`);
-  return text;
+function oneOf(name: string, known: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (!known.includes(text)) throw new Error(`${name} is one of ${known.join(' ')}, not ${text}`);
+    return text;
+  };
 }
 
-function bound(name: string, text: string | undefined): number | undefined {
-  return text === undefined ? undefined : durationMs(name, text);
+function duration(name: string): (text: string) => number {
+  return (text) => {
+    const ns = parseDurationNs(text);
+    if (ns === undefined || ns <= 0n) throw new Error(`${name} is a time such as 60s or 5ms, not ${text}`);
+    return Number(ns / 1_000n) / Number(NS_PER_MS / 1_000n);
+  };
 }
 
-function durationMs(name: string, text: string): number {
-  const ns = parseDurationNs(text);
-  if (ns === undefined || ns <= 0n) throw new Error(`${name} is a time such as 60s or 5ms, not ${text}`);
-  return Number(ns / 1_000n) / Number(NS_PER_MS / 1_000n);
-}
-
-function readLine(name: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new Error(`${name} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-  }
+function readLine(name: string): (file: string) => string {
+  return (file) => {
+    try {
+      return readFileSync(file, 'utf8').trim();
+    } catch (error) {
+      throw new Error(`${name} ${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    }
+  };
 }

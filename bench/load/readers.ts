@@ -1,8 +1,8 @@
 import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
+import { pause } from '../../scripts/load/wait.js';
 import { STREAM_PATH } from '../../src/wire/paths.js';
 import { FrameAccount } from './frame_account.js';
-import type { RunningJob } from './job_main.js';
-import { NO_COUNTS, type ReadersJob } from './jobs.js';
+import type { ReadersJob, RunningJob } from './jobs.js';
 
 const CONNECT_STEP_MS = 20;
 
@@ -22,46 +22,39 @@ export async function openReaders(
   const account = new FrameAccount(intervalMs, target.isSameClock, connections);
   const subscribe = clientFrame(JSON.stringify({ type: 'subscribe', assets: assetIds }));
   let closed = 0;
+  const open = async (connection: number) => {
+    const socket = await openFrameSocket({
+      ...target.address,
+      token: target.token,
+      path: `${STREAM_PATH}?${query}`,
+      onFrame: (payload) => {
+        if (!account.receive(payload, connection) && payload.toString().startsWith(ERROR_HEAD))
+          onRefused(payload.toString());
+      },
+      onClose: () => {
+        closed++;
+      },
+    });
+    socket.write(subscribe);
+  };
   const startMs = performance.now();
   for (let opened = 0; opened < connections; ) {
     const due = Math.ceil(((performance.now() - startMs + CONNECT_STEP_MS) / 1_000) * connectionsPerSecond);
-    const count = Math.min(connections, due) - opened;
-    const step = Array.from({ length: Math.max(0, count) }, (_, i) => opened + i);
-    opened += step.length;
-    await Promise.all(
-      step.map(async (connection) => {
-        const socket = await openFrameSocket({
-          ...target.address,
-          token: target.token,
-          path: `${STREAM_PATH}?${query}`,
-          onFrame: (payload) => {
-            if (!account.receive(payload, connection) && payload.toString().startsWith(ERROR_HEAD))
-              onRefused(payload.toString());
-          },
-          onClose: () => {
-            closed++;
-          },
-        });
-        socket.write(subscribe);
-      }),
-    );
-    await new Promise((resolve) => setTimeout(resolve, CONNECT_STEP_MS));
+    const step: Promise<void>[] = [];
+    for (; opened < Math.min(connections, due); opened++) step.push(open(opened));
+    await Promise.all(step);
+    await pause(CONNECT_STEP_MS);
   }
   return {
     begin: () => account.begin(),
     take() {
       const ended = closed;
       closed = 0;
-      return {
-        ...NO_COUNTS,
-        ...account.take(),
-        closed: ended,
-        delays: account.delays.take(),
-      };
+      return { ...account.take(), closed: ended };
     },
     async finish() {
       account.end();
-      await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+      await pause(GRACE_MS);
       account.countMissing();
     },
   };

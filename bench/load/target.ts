@@ -2,7 +2,7 @@ import type { ServerAddress } from '../../scripts/load/frame_socket.js';
 import { parseExactJson } from '../../src/client/index.js';
 import { TAXONOMY_PATH } from '../../src/wire/stream_paths.js';
 import type { Target } from './jobs.js';
-import type { LoadOptions } from './options.js';
+import { isThisMachine, type LoadOptions } from './options.js';
 
 /** An asset that the token may read. */
 export interface TargetAsset {
@@ -10,21 +10,19 @@ export interface TargetAsset {
   readonly symbol: string;
 }
 
-const THIS_MACHINE = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
-
-export function targetOf({ url, token }: LoadOptions): Target {
+export function targetOf({ url, tokenFile: token }: LoadOptions): Target {
   const isTls = url.protocol === 'wss:';
   const address: ServerAddress = {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
     isTls,
   };
-  return { address, token, isSameClock: THIS_MACHINE.test(url.hostname) };
+  return { address, token, isSameClock: isThisMachine(url.hostname) };
 }
 
 /** Reads the first assets of the taxonomy that have signatures of the load's type. @throws Error whose message is one sentence */
 export async function readAssets(options: LoadOptions): Promise<readonly TargetAsset[]> {
-  const { url, token, assets, signatureType } = options;
+  const { url, tokenFile: token, assets, signatureType } = options;
   const address = new URL(TAXONOMY_PATH, url.href.replace(/^ws/, 'http'));
   let text: string;
   try {

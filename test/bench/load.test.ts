@@ -1,20 +1,18 @@
 import { test } from 'tap';
-import { Delays } from '../../bench/load/delays.js';
+import { Delays, nowMicros } from '../../bench/load/delays.js';
 import { findLimit } from '../../bench/load/find_limit.js';
-import { FrameAccount } from '../../bench/load/frame_account.js';
-import { frameTimeNs } from '../../bench/load/frame_time.js';
-import type { KindFigures, LoadResult } from '../../bench/load/load_run.js';
+import { FrameAccount, frameTimeNs } from '../../bench/load/frame_account.js';
+import { brokenBounds } from '../../bench/load/load_report.js';
+import { type KindFigures, type LoadResult, usageBetween } from '../../bench/load/load_run.js';
 import { parseLoadOptions } from '../../bench/load/options.js';
-import { Schedule } from '../../bench/load/schedule.js';
-import { ServerState } from '../../bench/load/server_usage.js';
-import { brokenBounds } from '../../bench/load/verdict.js';
+import { PacedEvents } from '../../bench/load/paced_events.js';
 
 const URL_HERE = ['--url', 'ws://127.0.0.1:8080'];
 
 test('options are read, and a wrong one is named', (t) => {
   const read = parseLoadOptions([...URL_HERE, '--readers', '5000', '--for', '90s', '--max-p99', '2500us']);
-  t.match(read, { readers: 5_000, forMs: 90_000, channel: '100ms', type: 'signed_ecdsa', assets: 20 });
-  t.equal(read.bounds.p99Ms, 2.5);
+  t.match(read, { readers: 5_000, for: 90_000, channel: '100ms', type: 'signed_ecdsa', assets: 20 });
+  t.equal(read.maxP99, 2.5);
   for (const [args, reason] of [
     [[], '--url is missing'],
     [['--url', 'http://localhost'], '--url begins with ws:// or wss://, not http://'],
@@ -26,12 +24,13 @@ test('options are read, and a wrong one is named', (t) => {
     [[...URL_HERE, '--find-limit', 'readers'], '--find-limit needs a bound'],
     [
       [...URL_HERE, '--find-limit', 'rest', '--max-p99', '1s'],
-      '--find-limit is readers or publish, not rest',
+      '--find-limit is one of readers publish, not rest',
     ],
     [['--url', 'ws://127.0.0.1:8080/base'], '--url is only a host and a port, such as ws://127.0.0.1:8080'],
     [['--url', 'ws://me:secret@127.0.0.1:8080'], '--url is only a host and a port'],
     [[...URL_HERE, '--signature-type', 'bls'], '--signature-type is one of evm stark, not bls'],
-    [[...URL_HERE, '--page', '/none/load.html'], '--page /none/load.html cannot be written: ENOENT'],
+    [[...URL_HERE, '--json', '/none/load.json'], '--json /none/load.json cannot be written: ENOENT'],
+    [[...URL_HERE, '--page', 'load.html'], "error: unknown option '--page'"],
     [[...URL_HERE, '--json', '/'], '--json / is a folder'],
     [[...URL_HERE, '--max-own-p99', '5ms'], '--max-own-p99 needs --publish'],
     [[...URL_HERE, '--max-rest-p99', '5ms'], '--max-rest-p99 needs --rest'],
@@ -54,9 +53,9 @@ test('options are read, and a wrong one is named', (t) => {
   t.end();
 });
 
-const SIGNED = (timeNs: bigint, rest = '00') =>
+const SIGNED = (timeNs: bigint) =>
   Buffer.from(
-    `{"type":"signed_ecdsa","p":"0x${'ab'.repeat(65)}0001${timeNs.toString(16).padStart(16, '0')}${rest}"}`,
+    `{"type":"signed_ecdsa","p":"0x${'ab'.repeat(65)}0001${timeNs.toString(16).padStart(16, '0')}00"}`,
   );
 
 test('the time of a frame', (t) => {
@@ -67,23 +66,23 @@ test('the time of a frame', (t) => {
   t.end();
 });
 
-test('frames, gaps and differences are counted', (t) => {
+test('frames and gaps are counted', (t) => {
   const account = new FrameAccount(100, true, 2);
-  const at = (tick: number, rest?: string) =>
-    SIGNED(1_795_225_720_000_000_000n + BigInt(tick) * 100_000_000n, rest);
+  const at = (tick: number) => SIGNED(1_795_225_720_000_000_000n + BigInt(tick) * 100_000_000n);
   for (const connection of [0, 1]) account.receive(at(0), connection);
   account.receive(Buffer.from('{"type":"pong"}'), 0);
   for (const connection of [0, 1]) account.receive(at(1), connection);
   account.receive(at(4), 0);
   account.receive(at(2), 1);
-  account.receive(at(4, '01'), 1);
-  t.match(account.take(), { frames: 7, gaps: 3, different: 1 });
-  t.match(account.take(), { frames: 0, gaps: 0, different: 0 });
-  t.equal(Delays.decode(account.delays.take()).count, 7 + 3, 'a missing tick has a delay too');
+  account.receive(at(4), 1);
+  const { delays, ...counts } = account.take();
+  t.match(counts, { frames: 7, gaps: 3 });
+  t.match(account.take(), { frames: 0, gaps: 0 });
+  t.equal(Delays.decode(delays).count, 7 + 3, 'a missing tick has a delay too');
   t.equal(account.receive(Buffer.from('{"type":"error","error":"no"}'), 0), false);
   const other = new FrameAccount(100, false, 1);
   other.receive(at(1), 0);
-  t.ok(other.delays.maxMs! < 1, 'with another clock, delays count from the shortest');
+  t.ok(Delays.decode(other.take().delays).maxMs! < 1, 'with another clock, delays count from the shortest');
   t.end();
 });
 
@@ -109,12 +108,12 @@ for (const isSameClock of [true, false])
       for (const connection of [0, 1]) account.receive(tickAt(tick), connection);
     }
     t.match(account.take(), { frames: 14, gaps: 0 }, 'the frames before the beginning do not count');
-    account.delays.take();
     // The service stands still for 2 s, and the third connection never has a frame.
     to(30);
     for (const connection of [0, 1]) account.receive(tickAt(30), connection);
-    t.match(account.take(), { frames: 2, gaps: 38 });
-    const stopped = Delays.decode(account.delays.take());
+    const still = account.take();
+    t.match(still, { frames: 2, gaps: 38 });
+    const stopped = Delays.decode(still.delays);
     t.equal(stopped.count, 40);
     t.ok(Math.abs(stopped.maxMs! - 1_900) < 20, `${stopped.maxMs} ms`);
     // The service stands still until after the end of the load.
@@ -124,21 +123,34 @@ for (const isSameClock of [true, false])
     account.receive(tickAt(40), 0);
     account.receive(tickAt(50), 0);
     account.countMissing();
-    t.match(account.take(), { frames: 1, gaps: 9 + 10 + 37 });
-    const missing = Delays.decode(account.delays.take());
+    const end = account.take();
+    t.match(end, { frames: 1, gaps: 9 + 10 + 37 });
+    const missing = Delays.decode(end.delays);
     t.equal(missing.count, 1 + 9 + 10 + 37);
     t.ok(Math.abs(missing.maxMs! - 4_600) < 50, `${missing.maxMs} ms`);
     t.end();
   });
 
-test('events are due at a constant rate, the first at the start', (t) => {
-  const schedule = new Schedule(1_000, 50);
-  t.equal(schedule.next(999), undefined);
+test('events are due at a constant rate, the first at once, and count from the beginning', (t) => {
+  const schedule = new PacedEvents(50);
   t.equal(schedule.next(1_000), 1_000);
   t.equal(schedule.next(20_999), undefined);
   t.same([schedule.next(62_000), schedule.next(62_000), schedule.next(62_000)], [21_000, 41_000, 61_000]);
   t.equal(schedule.next(62_000), undefined);
   t.equal(schedule.made, 4);
+  t.equal(schedule.intendedOf(4), 81_000);
+  schedule.count('lost', 81_000);
+  schedule.countClosed();
+  schedule.begin();
+  schedule.count('sent', 81_000);
+  t.match(schedule.take(), { sent: 0, lost: 0, closed: 1 });
+  const intended = nowMicros();
+  schedule.count('sent', intended);
+  schedule.count('done', intended);
+  schedule.count('refused', intended);
+  const { delays, ...counts } = schedule.take();
+  t.match(counts, { sent: 1, done: 1, refused: 1, lost: 0, closed: 0 });
+  t.equal(Delays.decode(delays).count, 1, 'an update that is done has a delay');
   t.end();
 });
 
@@ -156,10 +168,11 @@ test('the knee is found between the last amount that holds and the first that do
 });
 
 test('the usage of a service that was restarted is unknown', (t) => {
-  const before = new ServerState(10, 1e6);
-  t.match(new ServerState(12, 2e6).since(before), { residentBytes: 2e6 });
-  t.equal(new ServerState(0.5, 2e6).since(before), undefined);
-  t.equal(before.since(undefined), undefined);
+  const stateOf = (atMs: number, cpuSeconds: number) => ({ atMs, cpuSeconds, residentBytes: 2e6 });
+  const before = stateOf(0, 10);
+  t.same(usageBetween(before, stateOf(4_000, 12)), { cores: 0.5, residentBytes: 2e6 });
+  t.equal(usageBetween(before, stateOf(4_000, 0.5)), undefined);
+  t.equal(usageBetween(undefined, before), undefined);
   t.end();
 });
 
@@ -168,7 +181,6 @@ test('each broken bound is a sentence', (t) => {
     frames: 1,
     bytes: 1,
     gaps: 2,
-    different: 0,
     closed: 0,
     sent: 1,
     done: 1,
@@ -182,25 +194,24 @@ test('each broken bound is a sentence', (t) => {
   });
   const kinds = { readers: figures(7), publisher: figures(3), requests: figures(undefined) };
   const result = { total: { atSeconds: 1, kinds } } as unknown as LoadResult;
-  const none = { p99Ms: undefined, ownP99Ms: undefined, restP99Ms: undefined, gaps: undefined };
-  t.same(brokenBounds(result, none), []);
+  t.same(brokenBounds(result, {}), []);
   const failed = {
     ...kinds,
     publisher: { ...figures(3), refused: 1, lost: 2 },
     requests: { ...figures(3), refused: 4, lost: 3 },
   };
   const refusal = '{"type":"error"}';
-  t.same(brokenBounds({ total: { atSeconds: 1, kinds: failed }, refusal } as unknown as LoadResult, none), [
+  t.same(brokenBounds({ total: { atSeconds: 1, kinds: failed }, refusal } as unknown as LoadResult, {}), [
     'updates that the service refused: 1 of 1, the first with {"type":"error"}',
     'updates that no frame showed within 10 s: 2 of 1',
     'requests without an answer within 10 s: 3 of 1',
     'requests that failed: 4 of 1',
   ]);
   const nothing = { ...kinds, readers: { ...figures(7), frames: 0 } };
-  t.same(brokenBounds({ total: { atSeconds: 1, kinds: nothing } } as unknown as LoadResult, none), [
+  t.same(brokenBounds({ total: { atSeconds: 1, kinds: nothing } } as unknown as LoadResult, {}), [
     'no reader received a frame',
   ]);
-  t.same(brokenBounds(result, { p99Ms: 5, ownP99Ms: 3, restP99Ms: 4, gaps: 1 }), [
+  t.same(brokenBounds(result, { maxP99: 5, maxOwnP99: 3, maxRestP99: 4, maxGaps: 1 }), [
     'p99 of frames: 7 ms, at most 5 ms',
     'p99 of REST answers: nothing was measured',
     'gaps: 2, at most 1',
