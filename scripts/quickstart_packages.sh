@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Fetches the packages of the quickstarts in Python, Go and Rust, with the commands of their page, and compiles them. Also fetches the
-# Python packages that read exported Parquet files, and the schema of compose files. Prints a name and a folder for each. The folders are in a cache of the user outside
-# the repository, and tests use them. The script skips a language that is missing on this machine, or whose packages cannot be fetched.
+# Fetches the packages of the quickstarts in Python, Go and Rust, with the commands of their page, and compiles those in Go and Rust. Also
+# fetches the Python packages that read exported Parquet files, and the schema of compose files. Prints a name and a folder for each. The
+# folders are in a cache of the user outside the repository, and tests use them. The script skips a language that is missing on this
+# machine, or whose packages cannot be fetched.
 # With --prepared the script fetches nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 option=${1:-}
-page=$PWD/src/client/examples/README.md
+export page=$PWD/src/client/examples/README.md
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/tickseal
 
 # Prints the code block of the page whose first line ends with the argument.
 block() { awk -v tag="\`\`\`$1" '$0 == tag {on = 1; next} $0 == "```" {on = 0} on' "$page"; }
+export -f block
 
 commands() {
   if [[ $1 == parquet ]]; then
@@ -27,25 +29,21 @@ commands() {
 folder_of() { echo "$cache/quickstart-$1-$(commands "$1" | cksum | cut -d ' ' -f 1)"; }
 
 prepare() {
-  local language=$1 tool=$2 source=${3:-} compile=${4:-true} folder
+  local language=$1 tool=$2 compile=${3:-true} folder
   folder=$(folder_of "$language")
   if [[ ! -f $folder/ready ]]; then
     [[ $option != --prepared ]] || return 0
     command -v "$tool" >/dev/null || return 0
     rm -rf "$folder" && mkdir -p "$folder"
     (cd "$folder" && bash -euo pipefail -c "$(commands "$language")") >&2 || return 0
-    if [[ -n $source ]]; then
-      mkdir -p "$(dirname "$folder/$source")"
-      block "${source##*.} ${source##*/}" >"$folder/$source"
-    fi
     (cd "$folder" && bash -euc "$compile") >&2 || return 0
     touch "$folder/ready"
   fi
   echo "$language $folder"
 }
 
-prepare python python3 read.py
+prepare python python3
 prepare parquet python3
 prepare compose go
-prepare go go main.go 'go build -o reader .'
-prepare rust cargo src/main.rs 'CARGO_PROFILE_DEV_DEBUG=0 cargo build --quiet'
+prepare go go "cp '${page%/*}/tickseal.go' . && go build -o reader ."
+prepare rust cargo "block 'rs main.rs' >src/main.rs && CARGO_PROFILE_DEV_DEBUG=0 cargo build --quiet"

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -23,9 +23,10 @@ import { startProgram } from './example.js';
 const PAGE = 'src/client/examples/README.md';
 /** The largest number of lines of the function that checks a statement about streaming IDs. */
 const CHECK_LINES_MAX = 15;
+const PYTHON_LINES_MAX = 301;
 const ORIGIN = 'https://charts.example.com';
 const PRICE = 95_000_500_000_000_000_000_000n;
-const PRINTED = /^1 95000\.500000000000000000 verified, -?\d+ ms old$/m;
+const PRINTED = /^(?:1|BTCUSD) 95000\.500000000000000000 verified, -?\d+ ms old$/m;
 /** Runs a program to its end, while the service in this process keeps running. */
 const execute = promisify(execFile);
 /** The attributes that a reader prints with `ATTRS=ms,quality`. */
@@ -39,11 +40,16 @@ const PROGRAM = `${ROOT}dist/src/cli/main.js`;
 const OTHER_SIGNER = `0x${'ab'.repeat(20)}`;
 
 test('a statement about streaming IDs is checked in few lines', async (t) => {
-  for (const tag of ['py read.py', 'go main.go', 'rs main.rs']) {
-    const [check = ''] = /^(def|func|fn) check_?meaning\([\s\S]*?(?=\n\n)/im.exec(codeBlock(PAGE, tag)) ?? [];
+  for (const [name, program] of [
+    ['Python', sourceOf('tickseal.py')],
+    ['Go', sourceOf('tickseal.go')],
+    ['Rust', codeBlock(PAGE, 'rs main.rs')],
+  ]) {
+    const [check = ''] = /^ *(def|func|fn) check_?meaning\([\s\S]*?(?=\n\n)/im.exec(program!) ?? [];
     const lines = check.split('\n').length;
-    t.ok(lines > 5 && lines <= CHECK_LINES_MAX, `${tag}: ${lines} lines`);
+    t.ok(lines > 5 && lines <= CHECK_LINES_MAX, `${name}: ${lines} lines`);
   }
+  t.ok(sourceOf('tickseal.py').split('\n').length <= PYTHON_LINES_MAX);
 });
 
 test('the quickstarts publish, read and verify', async (t) => {
@@ -64,27 +70,46 @@ test('the quickstarts publish, read and verify', async (t) => {
     const reader = run(t, program, args);
     await reader.printed(PRINTED);
     await reader.end();
-    const fooled = run(t, program, args, { SIGNER: OTHER_SIGNER });
-    await fooled.printed(new RegExp(`signed by ${service.evmAddress}, not by ${OTHER_SIGNER}`, 'i'));
-    await fooled.end();
-    t.notMatch(fooled.output(), /verified/);
-    const elsewhere = run(t, program, args, { TAXONOMY: '9' });
-    await elsewhere.printed(/another taxonomy/);
-    await elsewhere.end();
-    t.notMatch(elsewhere.output(), /verified/);
+    await refuses(
+      t,
+      program,
+      args,
+      new RegExp(`signed by ${service.evmAddress}, not by ${OTHER_SIGNER}`, 'i'),
+      {
+        SIGNER: OTHER_SIGNER,
+      },
+    );
   }
 
-  /** Runs readers with each set of attributes, at once. */
-  async function readsAttributes(t: Test, program: string, args: readonly string[]): Promise<void> {
+  /** Runs a program that ends with a message before it calls a price verified. */
+  async function refuses(
+    t: Test,
+    program: string,
+    args: readonly string[],
+    message: RegExp,
+    env: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    const reader = run(t, program, args, env);
+    await reader.printed(message);
+    await reader.ended;
+    t.notMatch(reader.output(), /verified/);
+  }
+
+  /** Runs readers with each set of attributes, at once. @param argsOf returns the arguments of a list of attributes */
+  async function readsAttributes(
+    t: Test,
+    program: string,
+    argsOf: (list: string) => readonly string[],
+  ): Promise<void> {
     const names = Object.keys(ATTRIBUTES);
     const sets = Array.from({ length: 2 ** names.length - 1 }, (_, i) =>
       names.filter((_, bit) => ((i + 1) >> bit) & 1),
     );
     const read = async (wanted: readonly string[]) => {
-      const reader = run(t, program, args, { ATTRS: wanted.join() });
+      const reader = run(t, program, argsOf(wanted.join()), { ATTRS: wanted.join() });
       const values = wanted.map((name) => ATTRIBUTES[name]).join(' ');
       await reader.printed(
-        new RegExp(`^1 95000\\.500000000000000000 verified, -?\\d+ ms old ${values}$`, 'm'),
+        new RegExp(`^(?:1|BTCUSD) 95000\\.5(?:0{17}) verified, -?\\d+ ms old ${values}$`, 'm'),
       );
       await reader.end();
     };
@@ -94,24 +119,33 @@ test('the quickstarts publish, read and verify', async (t) => {
   /** Runs readers at once, against proxies of `/v1/taxonomy`. They have no streams, so each message is about the statement. */
   async function readsMeaning(t: Test, program: string, args: readonly string[]): Promise<void> {
     const lies = [
-      [swapIds, {}, /unsigned mapping: no statement fits these streaming IDs/],
-      [dropAsset, {}, /unsigned mapping: no statement fits these streaming IDs/],
-      [dropStatement, {}, /not signed: /],
-      [raiseS, {}, /a high s/],
-      [undefined, { SYMBOL: 'DYDXUSD' }, /ASSET does not mean DYDXUSD/],
-      [undefined, { ASSET: '999' }, /ASSET does not mean BTCUSD/],
-      [undefined, { ASSET: '999', SYMBOL: '' }, /ASSET does not mean/],
-      [undefined, { SIGNER: OTHER_SIGNER }, /signed by 0x/],
-      [undefined, { TAXONOMY: '9' }, /another taxonomy/],
+      [swapIds, /unsigned mapping: no statement fits these streaming IDs/],
+      [dropAsset, /unsigned mapping: no statement fits these streaming IDs/],
+      [dropStatement, /not signed: /],
+      [raiseS, /a high s/],
     ] as const;
-    const check = async ([change, env, message]: (typeof lies)[number]) => {
-      const url = await taxonomyProxy(t, service, change);
-      const reader = run(t, program, args, { TICKSEAL_URL: url, ...env });
-      await reader.printed(message);
-      await reader.ended;
-      t.notMatch(reader.output(), /verified/);
-    };
+    const check = async ([change, message]: (typeof lies)[number]) =>
+      refuses(t, program, args, message, { TICKSEAL_URL: await restProxy(t, service, taxonomyWith(change)) });
     await Promise.all(lies.map(check));
+  }
+
+  /** Runs a reader that names assets by symbol or ID, and connects again. @param command the arguments before the names */
+  async function readsNames(t: Test, program: string, command: readonly string[]): Promise<void> {
+    const args = [...command, 'BTCUSD'];
+    const proxy = await socketProxy(t, service.port);
+    const reader = run(t, program, args, { TICKSEAL_URL: proxy.url });
+    await Promise.all([
+      ...['BTCUSD', '#1'].map((name) => reads(t, program, [...command, name])),
+      readsMeaning(t, program, args),
+      ...['NOPE', '1'].map((name) =>
+        refuses(t, program, [...command, name], /(?:NOPE|1)"?: the service has no such asset/, {}),
+      ),
+      refuses(t, program, args, /401.*access token/, { TICKSEAL_TOKEN: 'other' }),
+      refuses(t, program, args, /set TICKSEAL_URL/, { TICKSEAL_URL: '' }),
+      reader.printed(PRINTED),
+    ]);
+    proxy.cut();
+    await reader.printed(/; connecting again\n[\s\S]*verified/);
   }
 
   await t.test('I publish, with the command', async (t) => {
@@ -122,28 +156,81 @@ test('the quickstarts publish, read and verify', async (t) => {
     t.match(output(), /"accepted":\["BTCUSD"\]/);
   });
 
-  await t.test('I read in TypeScript', (t) => reads(t, process.execPath, [bundled(folder, 'read.ts')]));
-
-  await t.test('I read in Python, and with curl', skipped(packages, 'python'), async (t) => {
-    write(folder, 'read.py');
-    await reads(t, join(packages.get('python')!, 'env/bin/python'), ['read.py']);
-    await readsMeaning(t, join(packages.get('python')!, 'env/bin/python'), ['read.py']);
-    await readsAttributes(t, join(packages.get('python')!, 'env/bin/python'), ['read.py']);
-    const command = codeBlock(PAGE, 'sh curl').replace('env/bin/', `${packages.get('python')}/env/bin/`);
-    await reads(t, 'bash', ['-c', command]);
+  await t.test('I read in TypeScript', async (t) => {
+    const args = [bundled(folder, 'read.ts')];
+    await reads(t, process.execPath, args);
+    const elsewhere = run(t, process.execPath, args, { TAXONOMY: '9' });
+    await elsewhere.printed(/another taxonomy/);
+    await elsewhere.end();
+    t.notMatch(elsewhere.output(), /verified/);
   });
 
-  await t.test('I read in Go', skipped(packages, 'go'), async (t) => {
+  await t.test('I read in Python, and with curl', skipped(packages, 'python'), async (t) => {
+    const python = join(packages.get('python')!, 'env/bin/python');
+    write(folder, 'tickseal.py');
+    const stream = ['tickseal.py', 'stream', '--channel', '100ms'];
+    await readsNames(t, python, stream);
+    await readsAttributes(t, python, (list) => [...stream, 'BTCUSD', '--attributes', list]);
+    const command = codeBlock(PAGE, 'sh curl').replace('env/bin/', `${packages.get('python')}/env/bin/`);
+    await reads(t, 'bash', ['-c', command]);
+    for (const line of codeBlock(PAGE, 'sh python commands').trim().split('\n'))
+      t.match(line, /^env\/bin\/python tickseal\.py (?:stream|range) BTCUSD --/);
+  });
+
+  await t.test('a frame of the past in Python', skipped(packages, 'python'), async (t) => {
+    const python = join(packages.get('python')!, 'env/bin/python');
+    write(folder, 'tickseal.py');
+    const { signedNs, inputNs } = await timesOf(service);
+    const range = (env: Readonly<Record<string, string>> = {}) =>
+      run(t, python, ['-c', RANGE_PROGRAM], { FROM: `${signedNs}`, ...env });
+    const read = range();
+    await read.ended;
+    t.equal(
+      read.output(),
+      `1 BTCUSD Decimal('95000.500000000000000000') ${signedNs} ${inputNs} int64 int64\n`,
+    );
+    const block = run(t, python, ['-c', codeBlock(PAGE, 'py range.py')]);
+    await block.printed(/^\d+ prices from 95000\.5000+ to 95000\.5000+\n/);
+    const lies = [
+      [(text: string) => text.replaceAll('"price":"950005', '"price":"950006'), /signed by 0x/],
+      [(text: string) => text.replace('"price":"950005', '"price":"950006'), /not the signed one/],
+      [(text: string) => text.replaceAll('"asset_id":"BTCUSD"', '"asset_id":"ETHUSD"'), /not the signed one/],
+      [(text: string) => text + text, /not in its place/],
+    ] as const;
+    const check = async ([change, message]: (typeof lies)[number]) => {
+      const url = await restProxy(t, service, (path, text) =>
+        path.startsWith('/v1/prices/range') ? change(text) : text,
+      );
+      await range({ TICKSEAL_URL: url }).printed(message);
+    };
+    await Promise.all(lies.map(check));
+  });
+
+  await t.test('I read and publish in Go', skipped(packages, 'go'), async (t) => {
     const prepared = packages.get('go')!;
     for (const name of ['go.mod', 'go.sum']) cpSync(join(prepared, name), join(folder, name));
-    write(folder, 'main.go');
-    const formatted = await execute('gofmt', ['-d', 'main.go'], { cwd: folder });
+    write(folder, 'tickseal.go');
+    const formatted = await execute('gofmt', ['-d', 'tickseal.go'], { cwd: folder });
     t.equal(formatted.stdout, '');
     const program = join(folder, 'go-reader');
-    await execute('go', ['build', '-o', program, 'main.go'], { cwd: folder });
-    await reads(t, program, []);
-    await readsMeaning(t, program, []);
-    await readsAttributes(t, program, []);
+    await execute('go', ['build', '-o', program, 'tickseal.go'], { cwd: folder });
+    await readsNames(t, program, ['stream']);
+    await readsAttributes(t, program, () => ['stream', 'BTCUSD']);
+    for (const line of codeBlock(PAGE, 'sh go commands').trim().split('\n'))
+      t.match(line, /^go run \. (?:stream|publish) BTCUSD/);
+    const sent = run(t, program, ['publish', 'BTCUSD=95000.5'], { PUBLISHER_KEY: keyOf(1) });
+    await sent.ended;
+    t.equal(sent.output(), 'BTCUSD 95000.5 accepted\n');
+    for (const [price, key, message] of [
+      ['BTCUSD=1', 9, /rejected: .*allow-list/],
+      ['BTCUSD', 1, /must be SYMBOL=PRICE/],
+      ['BTCUSD=3,14', 1, /must be SYMBOL=PRICE/],
+      ['BTCUSD=0.1234567890123456789', 1, /more than 18 decimals/],
+    ] as const) {
+      const refused = run(t, program, ['publish', price], { PUBLISHER_KEY: keyOf(key) });
+      await refused.ended;
+      t.match(refused.output(), message);
+    }
   });
 
   await t.test('I read in Rust', skipped(packages, 'rust'), async (t) => {
@@ -158,7 +245,14 @@ test('the quickstarts publish, read and verify', async (t) => {
     cpSync(join(prepared, 'target/debug/reader'), program);
     await reads(t, program, []);
     await readsMeaning(t, program, []);
-    await readsAttributes(t, program, []);
+    await readsAttributes(t, program, () => []);
+    for (const [env, message] of [
+      [{ SYMBOL: 'DYDXUSD' }, /ASSET does not mean DYDXUSD/],
+      [{ ASSET: '999' }, /ASSET does not mean BTCUSD/],
+      [{ ASSET: '999', SYMBOL: '' }, /ASSET does not mean/],
+      [{ TAXONOMY: '9' }, /another taxonomy/],
+    ] as const)
+      await refuses(t, program, [], message, env);
   });
 
   await t.test('I ask it from an LLM', async (t) => {
@@ -275,22 +369,73 @@ function raiseS(answer: TaxonomyAnswer): void {
   answer.statement = `0x${bytes.toString('hex')}`;
 }
 
-/** Starts a proxy of `/v1/taxonomy` that changes the answer. @returns its address */
-async function taxonomyProxy(
+/** Returns a change of answers that changes the taxonomy. */
+function taxonomyWith(change: (answer: TaxonomyAnswer) => void): (path: string, text: string) => string {
+  return (path, text) => {
+    const body = JSON.parse(text) as { data: TaxonomyAnswer };
+    if (path === '/v1/taxonomy') change(body.data);
+    return JSON.stringify(body);
+  };
+}
+
+/** Starts a proxy of REST that changes the text of answers. @returns its address */
+async function restProxy(
   t: Test,
   service: TestService,
-  change: (answer: TaxonomyAnswer) => void = () => undefined,
+  change: (path: string, text: string) => string,
 ): Promise<string> {
   const proxy = createServer((request, response) => {
-    void get(`${service.url}${request.url}`).then(async (answer) => {
-      const body = (await answer.json()) as { data: TaxonomyAnswer };
-      if (answer.ok) change(body.data);
-      response.end(JSON.stringify(body));
-    });
+    void get(`${service.url}${request.url}`).then(async (answer) =>
+      response.end(change(request.url!, await answer.text())),
+    );
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   t.teardown(() => proxy.close());
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+/** Starts a proxy of a port. `cut` ends its open connections. */
+async function socketProxy(t: Test, port: number): Promise<{ readonly url: string; cut(): void }> {
+  const open = new Set<Socket>();
+  const proxy = createTcpServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy()).on('close', () => open.delete(from) && to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const cut = () => {
+    for (const socket of open) socket.destroy();
+  };
+  t.teardown(() => {
+    cut();
+    proxy.close();
+  });
+  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, cut };
+}
+
+/** A program that prints the frame of one nanosecond. */
+const RANGE_PROGRAM = `
+import os
+from tickseal import Service
+service = Service(os.environ['TICKSEAL_URL'], os.environ['TICKSEAL_TOKEN'], [os.environ['SIGNER']])
+frame = service.range('BTCUSD', int(os.environ['FROM']), int(os.environ['FROM']) + 1)
+[(_, row)] = frame.iterrows()
+print(len(frame), row.symbol, repr(row.price), row.signed_ns, row.timestamp_ns, frame.signed_ns.dtype, frame.timestamp_ns.dtype)
+`;
+
+/** Returns the times of the newest signed price, with all digits: that of its signature and that of its newest input. */
+async function timesOf(service: TestService): Promise<{ signedNs: string; inputNs: string }> {
+  const text = await (await get(`${service.url}/v1/prices/latest?assets=BTCUSD`)).text();
+  const [inputNs, signedNs] = [/"timestamp":(\d+)/, /"service_signed_price":.*?"timestamp":(\d+)/].map(
+    (pattern) => pattern.exec(text)![1]!,
+  );
+  return { signedNs: signedNs!, inputNs: inputNs! };
 }
 
 type Run = ReturnType<typeof runnerOf>;
@@ -319,11 +464,19 @@ function keyOf(publisher: number): string {
   return `0x${(publisher + 0x100).toString(16).padStart(64, '0')}`;
 }
 
-/** Writes a block of the page to a file. */
+/** Returns a program beside the page. */
+function sourceOf(name: string): string {
+  return readFileSync(join(ROOT, dirname(PAGE), name), 'utf8');
+}
+
+/** Writes a program beside the page, or a block of the page, to a file. */
 function write(folder: string, name: string, path = name): string {
   const file = join(folder, path);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, codeBlock(PAGE, `${name.split('.').at(-1)} ${name}`));
+  writeFileSync(
+    file,
+    name.startsWith('tickseal.') ? sourceOf(name) : codeBlock(PAGE, `${name.split('.').at(-1)} ${name}`),
+  );
   return file;
 }
 
