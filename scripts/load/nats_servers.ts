@@ -6,12 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { freePorts } from '../../src/cli/demo/free_ports.js';
-import {
-  type NatsStaff,
-  type NatsUser,
-  natsAccounts,
-  natsUserName,
-} from '../../src/cluster/nats/nats_accounts.js';
+import { type NatsUser, natsAccounts, natsUserName } from '../../src/cluster/nats/nats_accounts.js';
 
 export interface NatsServersOptions {
   readonly binary: string;
@@ -22,8 +17,6 @@ export interface NatsServersOptions {
    * scripts/deploy/nats.conf. Without roles, any client has all rights.
    */
   readonly roles?: readonly NatsUser['role'][];
-  /** The passwords of the users of an operator, for servers that have roles. */
-  readonly staff?: NatsStaff;
   /** Changes the text of the `accounts` of servers that have roles. */
   readonly changedAccounts?: (text: string) => string;
   /** True when a server writes each record to disk before it acknowledges the record, as in scripts/deploy/nats.conf. */
@@ -180,10 +173,10 @@ export class NatsServers {
   }
 
   async #configText(index: number): Promise<string> {
-    const { settings = '', count, staff, syncAlways = false, changedAccounts } = this.#options;
+    const { settings = '', count, syncAlways = false, changedAccounts } = this.#options;
     const isSynced = typeof syncAlways === 'function' ? syncAlways(index) : syncAlways;
     const folder = JSON.stringify(this.storage(index));
-    const accounts = this.#users.length > 0 ? natsAccounts('main', this.#users, staff) : '';
+    const accounts = this.#users.length > 0 ? natsAccounts('main', this.#users) : '';
     return [
       `server_name: n${index + 1}`,
       `listen: "127.0.0.1:${this.#ports[index]}"`,

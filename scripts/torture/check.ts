@@ -16,15 +16,9 @@ export interface Check {
 
 /** The sizes that arguments change. */
 export interface Sizes {
-  /** The number of threads that serve the sockets, for checks that can run with any number of threads. */
-  readonly threads: number;
-  /** The number of signatures, or of crashes of threads, in a full run; `undefined` for the default of the check. */
-  readonly count: number | undefined;
-  /** The duration of random faults in minutes, for checks with a variable duration; `undefined` for the default of the check. */
-  readonly minutes: number | undefined;
   /** The number of times that `cluster` causes each fault, after which it prints a table of silences; `undefined` for the default. */
   readonly rounds: number | undefined;
-  /** A part of a fault's name. A check with named faults runs only the faults whose names contain this text. */
+  /** A name of a fault. A check with named faults runs only this fault. */
   readonly only: string | undefined;
 }
 
@@ -36,7 +30,7 @@ export interface Finding {
   /** The limit; absent for a figure without a limit. */
   readonly mustBe?: Bound;
   /** True for a figure that depends on the speed of the machine. A smoke run does not compare such a figure with its limit. */
-  readonly isTiming?: boolean;
+  readonly isTiming: boolean;
 }
 
 export interface Bound {
@@ -49,12 +43,29 @@ export interface Skipped {
   readonly skipped: string;
 }
 
+export const SOME: Bound = { atLeast: 1 };
+export const NONE: Bound = exactly(0);
+
 export function exactly(value: number): Bound {
   return { atLeast: value, atMost: value };
 }
 
+export function count(figure: string, value: number, mustBe?: Bound): Finding {
+  return measured(figure, value, '', mustBe);
+}
+
+/** Returns a figure that does not depend on the speed of the machine. */
+export function measured(figure: string, value: number, unit: string, mustBe?: Bound): Finding {
+  return { figure, value, unit, ...(mustBe && { mustBe }), isTiming: false };
+}
+
+/** Returns a figure that depends on the speed of the machine. */
+export function timing(figure: string, value: number, unit: string, mustBe?: Bound): Finding {
+  return { ...measured(figure, value, unit, mustBe), isTiming: true };
+}
+
 /** Compares a figure with its limit. NaN is outside of every limit. */
-export function isReached({ value, mustBe, isTiming = false }: Finding, scale: Scale): boolean {
+export function isReached({ value, mustBe, isTiming }: Finding, scale: Scale): boolean {
   if (mustBe === undefined || (isTiming && scale === 'smoke')) return true;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = mustBe;
   return value >= atLeast && value <= atMost;

@@ -8,7 +8,7 @@ import { type ServerProcess, startService } from '../load/server_process.js';
 import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
-import { type Check, exactly, type Scale } from './check.js';
+import { type Check, count, measured, NONE, type Scale, timing } from './check.js';
 import { keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 import { SignedValues } from './signed_values.js';
@@ -81,41 +81,19 @@ async function measure(scale: Scale) {
   await torture.stop();
   const { values, tsBack, tsRepeated, glitches, poisonedSeconds } = torture;
   return [
-    { figure: 'rounds', value: ROUNDS[scale], unit: '' },
-    { figure: 'different aggregates seen', value: values.aggregates, unit: '', mustBe: { atLeast: 10 } },
-    {
-      figure: '  two under one key, asset and time',
-      value: values.aggregatesTwice,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    { figure: '  times that go back', value: values.aggregatesBack, unit: '', mustBe: exactly(0) },
-    { figure: 'different signed payloads seen', value: values.payloads, unit: '', mustBe: { atLeast: 10 } },
-    { figure: '  two under one key and ts', value: values.payloadsTwice, unit: '', mustBe: exactly(0) },
-    {
-      figure: '  two prices of one asset under one key and ts',
-      value: values.valuesTwice,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    { figure: 'connections on which ts goes back', value: tsBack, unit: '', mustBe: exactly(0) },
-    { figure: '  or stands still', value: tsRepeated, unit: '', mustBe: exactly(0) },
-    { figure: 'glitches of 1 s', value: glitches, unit: '' },
-    {
-      figure: '  new streams afterwards off the clock by at most',
-      value: poisonedSeconds,
-      unit: 's',
-      mustBe: { atMost: FOLLOWED_WITHIN_S },
-      isTiming: true,
-    },
+    count('rounds', ROUNDS[scale]),
+    ...values.findings(),
+    count('connections on which ts goes back', tsBack, NONE),
+    count('  or stands still', tsRepeated, NONE),
+    count('glitches of 1 s', glitches),
+    timing('  new streams afterwards off the clock by at most', poisonedSeconds, 's', {
+      atMost: FOLLOWED_WITHIN_S,
+    }),
     ...(scale === 'full'
       ? [
-          {
-            figure: 'a lasting step of an hour is followed after',
-            value: followedMs,
-            unit: 'ms',
-            mustBe: { atMost: FOLLOWED_MS_MAX },
-          },
+          measured('a lasting step of an hour is followed after', followedMs, 'ms', {
+            atMost: FOLLOWED_MS_MAX,
+          }),
         ]
       : []),
   ];

@@ -5,7 +5,7 @@ import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 import { type Account, enter, missing, servedAccount } from './account.js';
-import { type Check, exactly, type Scale } from './check.js';
+import { type Check, count, exactly, NONE, type Scale, SOME, timing } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
@@ -75,35 +75,22 @@ async function measure(scale: Scale) {
   service.signal('SIGTERM');
   const { code } = await service.ended;
   return [
-    {
-      figure: 'durable acknowledgements while it is full',
-      value: acceptedMeanwhile,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    {
-      figure: '  answers that say the update is not on disk',
-      value: errors.filter((error) => error.includes('not on disk')).length,
-      unit: '',
-      mustBe: { atLeast: 1 },
-    },
-    {
-      figure: '/readyz names the data folder',
-      value: Number(reason.includes('data folder cannot be written')),
-      unit: '',
-      mustBe: exactly(1),
-    },
-    { figure: 'frames meanwhile', value: frames, unit: '', mustBe: { atLeast: 1 } },
-    { figure: 'connections closed', value: closed, unit: '', mustBe: exactly(0) },
-    {
-      figure: 'ready again after there is room',
-      value: recoveryMs,
-      unit: 'ms',
-      mustBe: { atMost: 5_000 },
-      isTiming: true,
-    },
-    { figure: 'acknowledged and not served afterwards', value: lost, unit: '', mustBe: exactly(0) },
-    { figure: 'exit status', value: code ?? Number.NaN, unit: '', mustBe: exactly(0) },
+    count('durable acknowledgements while it is full', acceptedMeanwhile, NONE),
+    count(
+      '  answers that say the update is not on disk',
+      errors.filter((error) => error.includes('not on disk')).length,
+      SOME,
+    ),
+    count(
+      '/readyz names the data folder',
+      Number(reason.includes('data folder cannot be written')),
+      exactly(1),
+    ),
+    count('frames meanwhile', frames, SOME),
+    count('connections closed', closed, NONE),
+    timing('ready again after there is room', recoveryMs, 'ms', { atMost: 5_000 }),
+    count('acknowledged and not served afterwards', lost, NONE),
+    count('exit status', code ?? Number.NaN, NONE),
   ];
 }
 

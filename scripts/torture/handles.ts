@@ -3,8 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { type ServerProcess, startService } from '../load/server_process.js';
 import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
+import { measureUsage } from '../load/usage.js';
 import { HANG_MS, pause } from '../load/wait.js';
-import { type Check, exactly, type Scale } from './check.js';
+import { type Check, count, exactly, measured, NONE, type Scale, SOME, timing } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
@@ -44,7 +45,7 @@ async function measure(scale: Scale) {
   });
   const admin = new AdminConnection(service);
   await admin.ask('/livez');
-  const idle = await cpuShare(service, WATCH_MS[scale]);
+  const idle = await cpuPercent(service, WATCH_MS[scale]);
 
   const flood = Array.from({ length: CONNECTIONS }, () => connect(service.port, '127.0.0.1'));
   for (const socket of flood) socket.on('error', () => {});
@@ -60,7 +61,7 @@ async function measure(scale: Scale) {
   await pause(1_000);
   const framesBefore = streams.frames;
   const answersBefore = publisher.delaysMs.length;
-  const busy = await cpuShare(service, WATCH_MS[scale]);
+  const busy = await cpuPercent(service, WATCH_MS[scale]);
   // The check waits for events, because on a busy machine a smoke run may be too short for any event.
   await until('a frame comes', () => streams.frames > framesBefore);
   await until('an update is answered', () => publisher.delaysMs.length > answersBefore);
@@ -79,7 +80,7 @@ async function measure(scale: Scale) {
   const scrapers = Array.from({ length: CONNECTIONS }, () => new Visitor(adminPort));
   await pause(1_000);
   const framesBeforeScrape = streams.frames;
-  const scraped = await cpuShare(service, WATCH_MS[scale]);
+  const scraped = await cpuPercent(service, WATCH_MS[scale]);
   const readyzStatus = await admin.ask('/readyz');
   await until('a frame comes', () => streams.frames > framesBeforeScrape);
   const framesOfScrape = streams.frames - framesBeforeScrape;
@@ -88,62 +89,32 @@ async function measure(scale: Scale) {
   stop();
   const closed = streams.closed + Number(publisher.isClosed);
   await service.stop();
-  const isTiming = true;
+  const busyMax = { atMost: idle + 20 };
   return [
-    {
-      figure: `of ${OTHERS} clients beside ${CONNECTIONS} silent connections of another address, served`,
-      value: beside,
-      unit: '',
-      mustBe: exactly(OTHERS),
-    },
-    {
-      figure: `of ${CONNECTIONS} more connections, ${HANDLES} handles, served`,
-      value: served,
-      unit: '',
-      mustBe: { atLeast: HANDLES },
-    },
-    { figure: 'CPU of the service before', value: idle * 100, unit: '% of a core' },
-    {
-      figure: '  without free handles',
-      value: busy * 100,
-      unit: '% of a core',
-      mustBe: { atMost: idle * 100 + 20 },
-      isTiming,
-    },
-    {
-      figure: '  with the connections on the admin listener',
-      value: scraped * 100,
-      unit: '% of a core',
-      mustBe: { atMost: idle * 100 + 20 },
-      isTiming,
-    },
-    { figure: '    frames meanwhile', value: framesOfScrape, unit: '', mustBe: { atLeast: 1 } },
-    { figure: '/livez on a connection from before', value: livezStatus, unit: '', mustBe: exactly(200) },
-    {
-      figure: '/readyz on it, with those on the admin listener',
-      value: readyzStatus,
-      unit: '',
-      mustBe: exactly(503),
-    },
-    { figure: 'frames to those connected meanwhile', value: frames, unit: '', mustBe: { atLeast: 1 } },
-    { figure: 'durable answers meanwhile', value: answers, unit: '', mustBe: { atLeast: 1 } },
-    { figure: 'connections from before closed', value: closed, unit: '', mustBe: exactly(0) },
-    {
-      figure: 'serves again after they have left',
-      value: recoveryMs,
-      unit: 'ms',
-      mustBe: { atMost: 2_000 },
-      isTiming,
-    },
+    count(
+      `of ${OTHERS} clients beside ${CONNECTIONS} silent connections of another address, served`,
+      beside,
+      exactly(OTHERS),
+    ),
+    count(`of ${CONNECTIONS} more connections, ${HANDLES} handles, served`, served, { atLeast: HANDLES }),
+    measured('CPU of the service before', idle, '% of a core'),
+    timing('  without free handles', busy, '% of a core', busyMax),
+    timing('  with the connections on the admin listener', scraped, '% of a core', busyMax),
+    count('    frames meanwhile', framesOfScrape, SOME),
+    count('/livez on a connection from before', livezStatus, exactly(200)),
+    count('/readyz on it, with those on the admin listener', readyzStatus, exactly(503)),
+    count('frames to those connected meanwhile', frames, SOME),
+    count('durable answers meanwhile', answers, SOME),
+    count('connections from before closed', closed, NONE),
+    timing('serves again after they have left', recoveryMs, 'ms', { atMost: 2_000 }),
   ];
 }
 
-/** Returns the CPU time of the service, in seconds per second. */
-async function cpuShare(service: ServerProcess, watchMs: number): Promise<number> {
-  const startMs = performance.now();
-  const startSeconds = service.cpuSeconds();
+/** Returns the CPU time of the service for a time, in percent of a core. */
+async function cpuPercent(service: ServerProcess, watchMs: number): Promise<number> {
+  const end = measureUsage(service);
   await pause(watchMs);
-  return ((service.cpuSeconds() - startSeconds) / (performance.now() - startMs)) * 1000;
+  return end().serverShare * 100;
 }
 
 /** Sends requests to the admin listener on one connection that stays open. */

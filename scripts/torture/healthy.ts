@@ -7,7 +7,7 @@ import { openStreams, type Streams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { measureUsage } from '../load/usage.js';
 import { pause } from '../load/wait.js';
-import { AckedPublisher, keepSending } from './publisher.js';
+import { AckedPublisher, keepSending, publishFirst } from './publisher.js';
 import { until } from './service.js';
 
 const PUBLISH_INTERVAL_MS = 10;
@@ -57,12 +57,7 @@ export class Healthy {
   static async open(service: ServerProcess, assetCount: number): Promise<Healthy> {
     const { port } = service;
     const updates = new Updates('evm');
-    const open = (assets: readonly number[]) =>
-      AckedPublisher.open({ port, publisher: 0, assets, ack: 'true', updates });
-    const all = await open(Array.from({ length: assetCount }, (_, asset) => asset));
-    all.send();
-    await until('all assets have prices', () => all.unanswered === 0);
-    all.close();
+    await publishFirst(port, assetCount, updates);
     await until('the first is signed', async () =>
       fetchBody(port, '/v1/prices/latest?assets=A0').then(
         () => true,
@@ -76,7 +71,8 @@ export class Healthy {
       token: TOKEN,
       assetsOf: () => [0],
     });
-    return new Healthy(service, streams, await open([0]));
+    const one = { port, publisher: 0, assets: [0], ack: 'true', updates } as const;
+    return new Healthy(service, streams, await AckedPublisher.open(one));
   }
 
   /** Starts to observe the clients for a period. */

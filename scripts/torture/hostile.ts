@@ -1,27 +1,16 @@
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
 import { OTHER_TOKEN } from '../load/config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
 import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
+import { HOSTILE_ASSETS, HOSTILE_PUBLISHERS, type HostileKind } from './fair.js';
+import { RANGE_ASSETS, rangeToken } from './ranges.js';
 
-// `hostile_main.js KIND PORT FORGING_PUBLISHERS`: a client that uses all rights of its token. The client runs in a separate process, until its parent
-// kills it or its time is over. The process prints a line of JSON when it has begun.
-
-/** The kinds of hostile clients. */
-export const HOSTILE_KINDS = [
-  'signed',
-  'subscriptions',
-  'junk',
-  'forged',
-  'empty',
-  'limited',
-  'unfinished',
-  'tiny',
-] as const;
-export type HostileKind = (typeof HOSTILE_KINDS)[number];
-
-/** The number of assets of the service. Each subscribed set contains all assets except one. */
-export const HOSTILE_ASSETS = 1_000;
+// `hostile.js KIND PORT [ARGUMENTS]`: a client that uses all rights of its token. The client runs in a separate process, until its parent
+// kills it or its time is over. The process prints a line of JSON when it has begun. `past FIRST END FROM TO` reads the past with the
+// readers FIRST to END - 1.
 
 const LIFETIME_MS = 180_000;
 const READERS = 100;
@@ -30,10 +19,14 @@ const JUNK_BYTES = 1_000_000;
 /** The number of different messages. Publishers share no message. */
 const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
-/** The number of connections that send small frames at full speed. */
-const FLOODING = 20;
-/** The number of publishers that a token may have: the default of `publish_connections_per_token`. */
-export const HOSTILE_PUBLISHERS = 16;
+/** The number of updates in a message of a flood. With fewer, the refused messages would exceed `bad_messages_per_second`. */
+const FLOOD_UPDATES = 80;
+const FLOOD_MESSAGES = 64;
+/**
+ * The interval of messages of a flood. It gives 20,000 updates a second, which is ten times the limit of a token and more than a core can
+ * verify. Their bytes are a quarter above `publish_bytes_per_second`, so the service refuses some messages as a whole.
+ */
+const FLOOD_INTERVAL_MS = 4;
 const FLOOD_WRITE_BYTES = 256 * 1024;
 /** The interval of control messages. `control_messages_per_second` is 10. */
 const CONTROL_INTERVAL_MS = 100;
@@ -80,21 +73,15 @@ async function publishJunk(port: number): Promise<void> {
 }
 
 /** Sends the frames on a connection repeatedly, and connects again after each end of the connection. */
-function keepSendingOn(port: number, path: string, frames: Buffer, begin: Buffer = Buffer.alloc(0)): void {
+function keepSendingOn(port: number, path: string, frames: Buffer): void {
   void keepConnected(port, path, (socket) => {
     const sendNext = () => socket.write(frames, sendNext);
-    socket.write(begin, sendNext);
+    sendNext();
   });
 }
 
 const BEGIN_MESSAGE = Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x7b]);
 const EMPTY_FRAME = Buffer.from([0x00, 0x80, 0, 0, 0, 0]);
-
-/** Begins messages, and continues them with empty frames. */
-async function sendEmptyFrames(port: number): Promise<void> {
-  for (let connection = 0; connection < FLOODING; connection++)
-    keepSendingOn(port, connection % 2 === 0 ? '/ws' : PUBLISH, filledWith(EMPTY_FRAME), BEGIN_MESSAGE);
-}
 
 /** Sends empty frames on all connections of the token, through a proxy that limits the bytes of each connection. */
 async function sendLimitedEmptyFrames(port: number): Promise<void> {
@@ -127,18 +114,34 @@ function filledWith(frame: Buffer): Buffer {
   return Buffer.concat(Array<Buffer>(Math.ceil(FLOOD_WRITE_BYTES / frame.length)).fill(frame));
 }
 
-/** Publishes updates with the signatures of other updates. Each connection sends one message, and ends after the answer. */
-async function publishForged(port: number, publishers: number): Promise<void> {
+/** Returns a message in which each update has the signature of a different update. */
+function forgedMessage(updates: Updates, assets: number): Buffer {
+  const texts = Array.from({ length: assets }, (_, asset) => updates.update(1, asset).text);
+  const signatureOf = (text: string) => /"signature":\{[^}]*\}/.exec(text)![0];
+  const forged = texts.map((text, i) =>
+    text.replace(signatureOf(text), signatureOf(texts[(i + 1) % assets]!)),
+  );
+  return clientFrame(publishMessage(forged));
+}
+
+/** Sends messages with bad signatures on one connection. A timer that is late does not make the flood smaller. */
+async function floodForged(port: number): Promise<void> {
   const updates = new Updates('evm');
-  const frames = Array.from({ length: FORGED_MESSAGES }, () => {
-    const texts = Array.from({ length: FORGED_UPDATES }, (_, asset) => updates.update(1, asset).text);
-    const signatureOf = (text: string) => /"signature":\{[^}]*\}/.exec(text)![0];
-    const forged = texts.map((text, i) =>
-      text.replace(signatureOf(text), signatureOf(texts[(i + 1) % FORGED_UPDATES]!)),
-    );
-    return clientFrame(publishMessage(forged));
-  });
-  for (let publisher = 0; publisher < publishers; publisher++)
+  const frames = Array.from({ length: FLOOD_MESSAGES }, () => forgedMessage(updates, FLOOD_UPDATES));
+  const socket = await openFrameSocket({ port, path: PUBLISH, token: OTHER_TOKEN, onFrame: () => {} });
+  const startMs = performance.now();
+  let sent = 0;
+  setInterval(() => {
+    for (; startMs + sent * FLOOD_INTERVAL_MS < performance.now(); sent++)
+      socket.write(frames[sent % FLOOD_MESSAGES]!);
+  }, FLOOD_INTERVAL_MS);
+}
+
+/** Publishes updates with the signatures of other updates. Each connection sends one message, and ends after the answer. */
+async function publishForged(port: number, publishers = '1'): Promise<void> {
+  const updates = new Updates('evm');
+  const frames = Array.from({ length: FORGED_MESSAGES }, () => forgedMessage(updates, FORGED_UPDATES));
+  for (let publisher = 0; publisher < Number(publishers); publisher++)
     void keepConnected(
       port,
       PUBLISH,
@@ -179,20 +182,71 @@ function setOf(connection: number): number[] {
   return Array.from({ length: HOSTILE_ASSETS }, (_, asset) => asset).filter((asset) => asset !== connection);
 }
 
-const BEGIN: Readonly<Record<HostileKind, (port: number, forgingPublishers: number) => Promise<void>>> = {
+const FORMATS = ['ndjson', 'csv', 'parquet'];
+const DETAILS = ['price', 'signature', 'whole'];
+/** The time between two requests of a reader of the past. */
+const AGAIN_MS = 100;
+const LAST_CHUNK = '0\r\n\r\n';
+
+/** Reads ranges of the past. Half of the readers never read their answer. Resolves when all readers have asked. */
+async function readPast(port: number, first: string, end: string, from: string, to: string): Promise<void> {
+  const begin = (reader: number) =>
+    new Promise<void>((resolve) => {
+      const request = requestOf(reader, from, to);
+      const again = () => {
+        const socket = connect(port, '127.0.0.1', () => {
+          socket.write(request, () => resolve());
+        });
+        if (reader % 2 === 0) socket.pause();
+        else readOn(socket, request);
+        socket.on('error', () => {});
+        socket.once('close', () => void pause(AGAIN_MS).then(again));
+      };
+      again();
+    });
+  const readers = Array.from({ length: Number(end) - Number(first) }, (_, i) => Number(first) + i);
+  await Promise.all(readers.map(begin));
+}
+
+/** Asks again after each answer. */
+function readOn(socket: Socket, request: string): void {
+  let end = '';
+  socket.on('data', (bytes: Buffer) => {
+    const last = bytes.toString('latin1', Math.max(0, bytes.length - LAST_CHUNK.length));
+    end = (end + last).slice(-LAST_CHUNK.length);
+    const isWhole = end === LAST_CHUNK || bytes.toString('latin1', 0, 16).includes(' 429 ');
+    if (isWhole) void pause(AGAIN_MS).then(() => socket.writable && socket.write(request));
+  });
+}
+
+function requestOf(reader: number, from: string, to: string): string {
+  const query = new URLSearchParams({
+    asset: `A${reader % RANGE_ASSETS}`,
+    from,
+    to,
+    format: FORMATS[reader % FORMATS.length]!,
+    detail: DETAILS[Math.floor(reader / FORMATS.length) % DETAILS.length]!,
+  });
+  const path =
+    reader % 5 === 4 ? `/v1/prices/at?assets=A0,A1&timestamp=${from}` : `/v1/prices/range?${query}`;
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${rangeToken(reader)}\r\n\r\n`;
+}
+
+const BEGIN: Readonly<Record<HostileKind | 'past', (port: number, ...more: string[]) => Promise<void>>> = {
   signed: readSigned,
   subscriptions: changeSubscriptions,
   junk: publishJunk,
   forged: publishForged,
-  empty: sendEmptyFrames,
+  flood: floodForged,
   limited: sendLimitedEmptyFrames,
   unfinished: leaveUnfinished,
   tiny: publishTiny,
+  past: readPast as (port: number, ...more: string[]) => Promise<void>,
 };
 
-/** Runs a hostile client with the arguments of the program. */
-export async function beHostile(kind: HostileKind, port: number, forgingPublishers: number): Promise<void> {
-  setTimeout(() => process.exit(1), LIFETIME_MS);
-  await BEGIN[kind](port, forgingPublishers);
-  process.stdout.write(`${JSON.stringify({ port })}\n`);
-}
+const [kind = '', port, ...more] = process.argv.slice(2);
+const begin = Object.entries(BEGIN).find(([name]) => name === kind)?.[1];
+assert(begin, `one of ${Object.keys(BEGIN).join(', ')}`);
+setTimeout(() => process.exit(1), LIFETIME_MS);
+await begin(Number(port), ...more);
+process.stdout.write(`${JSON.stringify({ port: Number(port) })}\n`);

@@ -5,7 +5,7 @@ import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 import { type Account, enter, missing, servedAccount, storedAccount } from './account.js';
-import { type Check, exactly, type Scale } from './check.js';
+import { type Check, count, measured, NONE, type Scale, SOME, timing } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
@@ -52,24 +52,13 @@ async function measure(scale: Scale) {
     if (round % 2 === 0) lostStored += missing(acknowledged, await storedAccount(file));
   }
   return [
-    { figure: 'kills', value: rounds, unit: '' },
-    { figure: 'durable acknowledgements', value: answers, unit: '', mustBe: { atLeast: 1 } },
-    {
-      figure: 'acknowledged and not served after the restart',
-      value: lostServed,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    { figure: 'acknowledged and not in the store', value: lostStored, unit: '', mustBe: exactly(0) },
-    { figure: 'ended otherwise than by the signal', value: endedOtherwise, unit: '', mustBe: exactly(0) },
-    { figure: 'start of the process to ready, median', value: median(recoveryMs), unit: 'ms' },
-    {
-      figure: '  longest',
-      value: Math.max(...recoveryMs),
-      unit: 'ms',
-      mustBe: { atMost: 10_000 },
-      isTiming: true,
-    },
+    count('kills', rounds),
+    count('durable acknowledgements', answers, SOME),
+    count('acknowledged and not served after the restart', lostServed, NONE),
+    count('acknowledged and not in the store', lostStored, NONE),
+    count('ended otherwise than by the signal', endedOtherwise, NONE),
+    measured('start of the process to ready, median', median(recoveryMs), 'ms'),
+    timing('  longest', Math.max(...recoveryMs), 'ms', { atMost: 10_000 }),
   ];
 }
 

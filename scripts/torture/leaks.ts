@@ -4,7 +4,7 @@ import { readMetrics } from '../load/metrics.js';
 import type { ServerProcess } from '../load/server_process.js';
 import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
-import { type Check, exactly, type Scale } from './check.js';
+import { type Check, count, exactly, measured, NONE, type Scale, SOME, timing } from './check.js';
 import { type ProbedService, startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
@@ -52,29 +52,19 @@ async function measure(scale: Scale) {
   stop();
   await service.stop();
   const bytesEach = (one: State, next: State) => (next.heapBytes - one.heapBytes) / times;
-  const bound = { mustBe: { atMost: BYTES_EACH_MAX }, isTiming: true };
+  const bound = { atMost: BYTES_EACH_MAX };
   return [
-    { figure: 'heap before', value: before.heapBytes / 1e6, unit: 'MB' },
-    { figure: `  after ${times} sockets, each`, value: bytesEach(before, between), unit: 'bytes', ...bound },
-    { figure: `  after ${times} sets, each`, value: bytesEach(between, after), unit: 'bytes', ...bound },
-    {
-      figure: 'memory of the process, for each socket and set',
-      value: (after.anonymousBytes - before.anonymousBytes) / times / 2,
-      unit: 'bytes',
-    },
-    {
-      figure: 'connections, more than before',
-      value: after.connections - before.connections,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    {
-      figure: 'groups, each with its topic, most at once',
-      value: groupsMost,
-      unit: '',
-      mustBe: { atLeast: 1 },
-    },
-    { figure: '  at the end', value: after.groups, unit: '', mustBe: exactly(before.groups) },
+    measured('heap before', before.heapBytes / 1e6, 'MB'),
+    timing(`  after ${times} sockets, each`, bytesEach(before, between), 'bytes', bound),
+    timing(`  after ${times} sets, each`, bytesEach(between, after), 'bytes', bound),
+    measured(
+      'memory of the process, for each socket and set',
+      (after.anonymousBytes - before.anonymousBytes) / times / 2,
+      'bytes',
+    ),
+    count('connections, more than before', after.connections - before.connections, NONE),
+    count('groups, each with its topic, most at once', groupsMost, SOME),
+    count('  at the end', after.groups, exactly(before.groups)),
   ];
 }
 

@@ -2,41 +2,24 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
 import { describeCommit, describeMachine } from '../load/machine.js';
-import { batch } from './batch.js';
 import { type Check, isReached, type Scale, type Sizes } from './check.js';
 import { clock } from './clock.js';
-import { audited } from './cluster/audited.js';
-import { cluster } from './cluster/cluster.js';
-import { jepsen } from './cluster/jepsen.js';
-import { crashes } from './crashes.js';
+import { cluster, power } from './cluster/cluster.js';
 import { disk } from './disk.js';
 import { fair } from './fair.js';
-import { flood } from './flood.js';
 import { handles } from './handles.js';
-import { install } from './install.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
 import { ranges } from './ranges.js';
-import { serving } from './serving.js';
 import { signals } from './signals.js';
 import { stalled } from './stalled.js';
 import { type Outcome, outcomesTable, summary, wholeRunMarkdown } from './table.js';
+import { threads } from './threads.js';
 import { unread } from './unread.js';
-import { worker } from './worker.js';
 
 /**
  * Runs the checks of `npm run torture` one after the other, each against a service in a separate process. Then prints a table of all
- * figures. The exit status is 1 when a figure misses its limit. A whole run, without any argument, also writes the table to `RESULTS.md`.
- *
- * | Argument | Meaning |
- * |---|---|
- * | NAME | the name of a check |
- * | `--smoke` | a short run |
- * | `--threads N` | the number of threads of the service in `fair` and `crashes` |
- * | `--count N` | the size of `crashes` and `batch` |
- * | `--minutes N` | the length of `cluster`, `audited` and `jepsen` |
- * | `--rounds N` | the times that `cluster` causes each fault; it then prints a table of silences |
- * | `--only NAME` | the faults of `cluster` and `jepsen`, and the client of `fair` |
+ * figures. The exit status is 1 when a figure misses its limit. README.md describes the arguments.
  */
 const CHECKS: readonly Check[] = [
   stalled,
@@ -45,19 +28,13 @@ const CHECKS: readonly Check[] = [
   leaks,
   unread,
   handles,
-  worker,
-  batch,
-  serving,
-  crashes,
+  threads,
   clock,
   cluster,
-  audited,
-  jepsen,
+  power,
   disk,
-  flood,
   fair,
   ranges,
-  install,
 ];
 
 /** The time after which a check counts as hung. */
@@ -72,23 +49,15 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     smoke: { type: 'boolean' },
-    threads: { type: 'string', default: '1' },
-    count: { type: 'string' },
-    minutes: { type: 'string' },
+    page: { type: 'boolean' },
     rounds: { type: 'string' },
     only: { type: 'string' },
   },
 });
 const scale: Scale = values.smoke ? 'smoke' : 'full';
-const sizes: Sizes = {
-  threads: Number(values.threads),
-  count: values.count === undefined ? undefined : Number(values.count),
-  minutes: values.minutes === undefined ? undefined : Number(values.minutes),
-  rounds: values.rounds === undefined ? undefined : Number(values.rounds),
-  only: values.only,
-};
+const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+const sizes: Sizes = { rounds, only: values.only };
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
-const isWhole = process.argv.length === 2;
 const commit = describeCommit(['src', 'scripts/**/*.ts', 'package-lock.json']);
 const machine = describeMachine();
 const startedAt = new Date().toISOString();
@@ -96,9 +65,8 @@ const outcomes: Outcome[] = [];
 const queue = checks.entries();
 // Several smoke checks may run at once, because their figures have no meaning.
 await Promise.all(Array.from({ length: scale === 'smoke' ? SMOKE_CHECKS_AT_ONCE : 1 }, runQueued));
-process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n`);
-process.stdout.write(`${summary(outcomes)}\n`);
-if (isWhole) writeFileSync(RESULTS_FILE, wholeRunMarkdown({ outcomes, commit, machine, startedAt }));
+process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n${summary(outcomes)}\n`);
+if (values.page) writeFileSync(RESULTS_FILE, wholeRunMarkdown({ outcomes, commit, machine, startedAt }));
 // A failed check may leave handles open, so the program exits explicitly. The services that the check started end with this
 // process.
 process.exit(outcomes.some(({ failed }) => failed) ? 1 : 0);
@@ -110,31 +78,25 @@ async function runQueued(): Promise<void> {
 async function run(check: Check): Promise<Outcome> {
   process.stderr.write(`${check.name}: ${check.title}\n`);
   const startMs = performance.now();
-  const seconds = () => (performance.now() - startMs) / 1000;
+  const outcomeOf = (rest: Pick<Outcome, 'findings' | 'failed' | 'remark'>): Outcome => {
+    const seconds = (performance.now() - startMs) / 1000;
+    process.stderr.write(`${check.name}: ${seconds.toFixed(1)} s\n`);
+    return { check: check.name, title: check.title, seconds, ...rest };
+  };
   try {
     const result = await Promise.race([check.run(scale, sizes), tooLate()]);
-    const took = seconds();
-    process.stderr.write(`${check.name}: ${took.toFixed(1)} s\n`);
     if ('skipped' in result)
-      return {
-        check: check.name,
-        findings: [],
-        remark: `skipped: ${result.skipped}`,
-        failed: false,
-        seconds: took,
-      };
-    const missed = result.some((finding) => !isReached(finding, scale));
-    return { check: check.name, findings: result, failed: missed, seconds: took };
+      return outcomeOf({ findings: [], failed: false, remark: `skipped: ${result.skipped}` });
+    return outcomeOf({ findings: result, failed: result.some((finding) => !isReached(finding, scale)) });
   } catch (error) {
     process.stderr.write(`${inspect(error)}\n`);
-    const remark = `failed: ${(error as Error).message}`;
-    return { check: check.name, findings: [], remark, failed: true, seconds: seconds() };
+    return outcomeOf({ findings: [], failed: true, remark: `failed: ${(error as Error).message}` });
   }
 }
 
 /** Fails a check that hangs. The next check can then begin. */
 async function tooLate(): Promise<never> {
-  const ms = CHECK_MS_MAX + (sizes.minutes ?? 0) * 60_000 + (sizes.rounds ?? 0) * ROUND_MS_MAX;
+  const ms = CHECK_MS_MAX + (rounds ?? 0) * ROUND_MS_MAX;
   await setTimeout(ms);
   throw new Error(`it takes longer than ${ms / 1000} s`);
 }

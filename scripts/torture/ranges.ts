@@ -6,9 +6,8 @@ import { type ServerProcess, startServer, startService } from '../load/server_pr
 import { sum } from '../load/statistics.js';
 import { storePast } from '../load/stored_past.js';
 import { pause } from '../load/wait.js';
-import type { Check, Finding, Scale } from './check.js';
+import { type Check, count, type Finding, measured, type Scale, SOME, timing } from './check.js';
 import { Healthy } from './healthy.js';
-import { rangeToken } from './range_token.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
 /** The check with readers of the past, half of which never read, while another token has a reader of a stream. */
@@ -24,7 +23,7 @@ const SIZES: Readonly<
   full: { readers: 1_000, aggregates: 5_000, ms: 8_000 },
   smoke: { readers: 20, aggregates: 100, ms: 300 },
 };
-const ASSETS = 10;
+export const RANGE_ASSETS = 10;
 const STEP_NS = 500_000_000n;
 /** The smallest share of frames, in percent, that the reader of a stream must still get. */
 const FRAMES_SHARE_MIN = 90;
@@ -42,23 +41,31 @@ const SAMPLE_MS = 500;
 /** The largest number of open files, without sockets, that the readers may add: those of eight hours, and logs. */
 const FILES_MAX = 24;
 
+/** The number of requests for the past that a token may have at the same time, on one thread. */
+const REQUESTS_AT_ONCE = 16;
+
+/** Returns the token of a reader. As many readers as a token allows share the token. */
+export function rangeToken(reader: number): string {
+  return `range-${Math.floor(reader / REQUESTS_AT_ONCE)}`;
+}
+
 async function measure(scale: Scale): Promise<Finding[]> {
   const { readers, aggregates, ms } = SIZES[scale];
-  const { file } = writeTortureConfig({ assets: ASSETS, publishers: 2, clockPeriod: '10s' });
+  const { file } = writeTortureConfig({ assets: RANGE_ASSETS, publishers: 2, clockPeriod: '10s' });
   changeConfig(file, ({ tokens }) => {
     for (const token of new Set(Array.from({ length: readers }, (_, reader) => rangeToken(reader))))
       tokens.push({ ...tokens[0], name: token, sha256: createHash('sha256').update(token).digest('hex') });
   });
   const { times } = await storePast(file, aggregates, STEP_NS);
   const service = await startService(file);
-  const healthy = await Healthy.open(service, ASSETS);
+  const healthy = await Healthy.open(service, RANGE_ASSETS);
   await healthy.see(ms / 4);
   const before = await healthy.see(ms);
   const filesBefore = openFiles(service);
   const crowdOf = (first: number, end: number) =>
     startServer(
-      [fileURLToPath(new URL('./range_readers.js', import.meta.url))],
-      [service.port, first, end, ASSETS, times[0]!, times.at(-1)!].map(String),
+      [fileURLToPath(new URL('./hostile.js', import.meta.url))],
+      ['past', service.port, first, end, times[0]!, times.at(-1)!].map(String),
     );
   const few = Math.ceil(readers * FEW_SHARE);
   const crowds = [await crowdOf(0, few)];
@@ -75,47 +82,28 @@ async function measure(scale: Scale): Promise<Finding[]> {
   await service.stop();
   const share = (100 * beside.framesPerSecond) / before.framesPerSecond;
   return [
-    {
-      figure: `${readers} readers of the past, half of which never read`,
-      value: beside.cpuShare * 100,
-      unit: '% of a core',
-    },
-    {
-      figure: '  answers that the service has begun',
-      value: answers,
-      unit: '',
-      mustBe: { atLeast: 1 },
-      isTiming: true,
-    },
-    { figure: '  time without a free core', value: beside.waitShare * 100, unit: '%' },
-    { figure: 'frames of a reader before', value: before.framesPerSecond, unit: '/s' },
-    {
-      figure: '  beside them',
-      value: share,
-      unit: '%',
-      mustBe: { atLeast: FRAMES_SHARE_MIN },
-      isTiming: true,
-    },
-    { figure: '/livez p99 before', value: before.livezMs, unit: 'ms' },
-    {
-      figure: '  beside them',
-      value: beside.livezMs,
-      unit: 'ms',
-      mustBe: { atMost: LIVEZ_MS_MAX },
-      isTiming: true,
-    },
-    { figure: 'REST p99 before', value: before.restMs, unit: 'ms' },
-    { figure: '  beside them', value: beside.restMs, unit: 'ms' },
-    {
-      figure: 'memory of the service for a further reader of the past',
-      value: grownBytes / (readers - few) / 1000,
-      unit: 'KB',
-      mustBe: { atMost: READER_BYTES_MAX / 1000 },
-      // With few readers, the figure mostly shows the growth of other memory.
-      isTiming: true,
-    },
-    { figure: 'open files, without sockets, before', value: filesBefore, unit: '' },
-    { figure: '  beside them', value: filesBeside, unit: '', mustBe: { atMost: filesBefore + FILES_MAX } },
+    measured(
+      `${readers} readers of the past, half of which never read`,
+      beside.cpuShare * 100,
+      '% of a core',
+    ),
+    timing('  answers that the service has begun', answers, '', SOME),
+    measured('  time without a free core', beside.waitShare * 100, '%'),
+    measured('frames of a reader before', before.framesPerSecond, '/s'),
+    timing('  beside them', share, '%', { atLeast: FRAMES_SHARE_MIN }),
+    measured('/livez p99 before', before.livezMs, 'ms'),
+    timing('  beside them', beside.livezMs, 'ms', { atMost: LIVEZ_MS_MAX }),
+    measured('REST p99 before', before.restMs, 'ms'),
+    measured('  beside them', beside.restMs, 'ms'),
+    // With few readers, the figure mostly shows the growth of other memory.
+    timing(
+      'memory of the service for a further reader of the past',
+      grownBytes / (readers - few) / 1000,
+      'KB',
+      { atMost: READER_BYTES_MAX / 1000 },
+    ),
+    count('open files, without sockets, before', filesBefore),
+    count('  beside them', filesBeside, { atMost: filesBefore + FILES_MAX }),
   ];
 }
 

@@ -4,7 +4,8 @@ import { openStreams, type Streams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 import { type Account, enter, missing, storedAccount } from './account.js';
-import { type Check, exactly, type Finding, type Scale } from './check.js';
+import { type Check, count, type Finding, measured, NONE, type Scale, SOME, timing } from './check.js';
+import { FrameGaps } from './frame_gaps.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
@@ -67,7 +68,7 @@ async function measure(scale: Scale) {
     assetsOf: () => [0],
     onClose,
   });
-  const gaps = new Gaps();
+  const gaps = new FrameGaps();
   const streams = await openStreams({
     port,
     query,
@@ -87,7 +88,7 @@ interface Load {
   readonly leavers: Streams;
   readonly streams: Streams;
   readonly publishers: readonly AckedPublisher[];
-  readonly gaps: Gaps;
+  readonly gaps: FrameGaps;
   readonly closes: Close[];
 }
 
@@ -99,45 +100,25 @@ async function reload(file: string, service: ServerProcess, load: Load, sizes: S
     config.tokens.pop();
     config.assets.push({ id: ASSETS, symbol: 'NEWUSD' });
   });
-  gaps.restart();
+  gaps.take();
   const startMs = performance.now();
   service.signal('SIGHUP');
   await until('the revoked are closed', () => leavers.closed === revoked);
   const revokedMs = performance.now() - startMs;
   await pause(steadyMs);
   await until('an update is answered', () => answersOf(publishers) > answersBefore);
-  const longestGapMs = gaps.longest();
+  const longestGapMs = gaps.take();
   const wrongCodes = closes.filter(({ code }) => code !== 4401).length;
   const refused = publishers.reduce((sum, { updatesRejected }) => sum + updatesRejected, 0);
   const findings: Finding[] = [
-    { figure: 'SIGHUP: sockets closed that need not', value: streams.closed, unit: '', mustBe: exactly(0) },
-    {
-      figure: '  of the revoked token, closed with another code',
-      value: wrongCodes,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    {
-      figure: '  all of them closed after',
-      value: revokedMs,
-      unit: 'ms',
-      mustBe: { atMost: 1_000 },
-      isTiming: true,
-    },
-    {
-      figure: '  answers meanwhile',
-      value: answersOf(publishers) - answersBefore,
-      unit: '',
-      mustBe: { atLeast: 1 },
-    },
-    { figure: '  updates refused', value: refused, unit: '', mustBe: exactly(0) },
-    {
-      figure: `  longest time without a frame, ticks of ${TICK_MS} ms`,
-      value: longestGapMs,
-      unit: 'ms',
-      mustBe: { atMost: 3 * TICK_MS },
-      isTiming: true,
-    },
+    count('SIGHUP: sockets closed that need not', streams.closed, NONE),
+    count('  of the revoked token, closed with another code', wrongCodes, NONE),
+    timing('  all of them closed after', revokedMs, 'ms', { atMost: 1_000 }),
+    count('  answers meanwhile', answersOf(publishers) - answersBefore, SOME),
+    count('  updates refused', refused, NONE),
+    timing(`  longest time without a frame, ticks of ${TICK_MS} ms`, longestGapMs, 'ms', {
+      atMost: 3 * TICK_MS,
+    }),
   ];
   closes.length = 0;
   return findings;
@@ -162,31 +143,25 @@ async function terminate(
   const acknowledged: Account = new Map();
   for (const publisher of publishers) enter(acknowledged, publisher);
   const lost = missing(acknowledged, await storedAccount(file));
-  const isTiming = true;
   return [
-    {
-      figure: `SIGTERM: of ${readers} readers and ${PUBLISHERS} publishers without 1001`,
-      value: codes.filter((one) => one !== 1001).length,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    {
-      figure: '  from the first close to the last',
-      value: closes.at(-1)!.atMs - closes[0]!.atMs,
-      unit: 'ms',
-      mustBe: { atLeast: DRAIN_MS * 0.8, atMost: DRAIN_MS * 2 },
-      isTiming,
-    },
-    {
-      figure: `  most of them within ${SPREAD_WINDOW_MS} ms`,
-      value: (mostWithin(SPREAD_WINDOW_MS, closes) / closes.length) * 100,
-      unit: '%',
-      mustBe: { atMost: 20 },
-      isTiming,
-    },
-    { figure: '  acknowledged and not in the store', value: lost, unit: '', mustBe: exactly(0) },
-    { figure: '  exit status', value: code ?? Number.NaN, unit: '', mustBe: exactly(0) },
-    { figure: '  until the process has ended', value: endMs, unit: 'ms' },
+    count(
+      `SIGTERM: of ${readers} readers and ${PUBLISHERS} publishers without 1001`,
+      codes.filter((one) => one !== 1001).length,
+      NONE,
+    ),
+    timing('  from the first close to the last', closes.at(-1)!.atMs - closes[0]!.atMs, 'ms', {
+      atLeast: DRAIN_MS * 0.8,
+      atMost: DRAIN_MS * 2,
+    }),
+    timing(
+      `  most of them within ${SPREAD_WINDOW_MS} ms`,
+      (mostWithin(SPREAD_WINDOW_MS, closes) / closes.length) * 100,
+      '%',
+      { atMost: 20 },
+    ),
+    count('  acknowledged and not in the store', lost, NONE),
+    count('  exit status', code ?? Number.NaN, NONE),
+    measured('  until the process has ended', endMs, 'ms'),
   ];
 }
 
@@ -202,25 +177,4 @@ function mostWithin(windowMs: number, closes: readonly Close[]): number {
     most = Math.max(most, i - first + 1);
   });
   return most;
-}
-
-/** The longest time for which a connection received no frame. */
-class Gaps {
-  readonly #lastMs: number[] = [];
-  #longestMs = 0;
-
-  note(connection: number): void {
-    const nowMs = performance.now();
-    this.#longestMs = Math.max(this.#longestMs, nowMs - (this.#lastMs[connection] ?? nowMs));
-    this.#lastMs[connection] = nowMs;
-  }
-
-  restart(): void {
-    this.#longestMs = 0;
-  }
-
-  /** Returns the longest gap since the restart, or the current gap if the current gap is longer. */
-  longest(): number {
-    return Math.max(this.#longestMs, performance.now() - Math.min(...this.#lastMs));
-  }
 }

@@ -3,6 +3,7 @@ import { evmAddress } from '../../src/crypto/evm.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { fetchBody } from '../load/fetch_body.js';
+import { count, type Finding, NONE } from './check.js';
 
 /**
  * All signed values that a client received from the processes of the service, and the contradictions among these
@@ -19,17 +20,20 @@ export class SignedValues {
   readonly #values = new Map<string, bigint>();
   /** The known payloads. Many connections receive the same payload. */
   #recent = new Set<string>();
-  aggregatesTwice = 0;
-  aggregatesBack = 0;
-  payloadsTwice = 0;
-  valuesTwice = 0;
+  #aggregatesTwice = 0;
+  #aggregatesBack = 0;
+  #payloadsTwice = 0;
+  #valuesTwice = 0;
 
-  get aggregates(): number {
-    return this.#aggregates.size;
-  }
-
-  get payloads(): number {
-    return this.#bodies.size;
+  findings(): Finding[] {
+    return [
+      count('different aggregates seen', this.#aggregates.size, SEEN),
+      count('  two under one key, asset and time', this.#aggregatesTwice, NONE),
+      count('  times that go back for one reader', this.#aggregatesBack, NONE),
+      count('different signed payloads seen', this.#bodies.size, SEEN),
+      count('  two under one key and ts', this.#payloadsTwice, NONE),
+      count('  two prices of one asset under one key and ts', this.#valuesTwice, NONE),
+    ];
   }
 
   /**
@@ -45,10 +49,10 @@ export class SignedValues {
       const { timestamp, msg_hash } = signed.timestamped_signature;
       const series = `${signed.public_key} ${symbol}`;
       const last = `${reader} ${series}`;
-      if (timestamp < (this.#lastNs.get(last) ?? 0n)) this.aggregatesBack++;
+      if (timestamp < (this.#lastNs.get(last) ?? 0n)) this.#aggregatesBack++;
       this.#lastNs.set(last, timestamp);
       if (timestamp > newestNs) newestNs = timestamp;
-      this.aggregatesTwice += note(this.#aggregates, `${series} ${timestamp}`, msg_hash);
+      this.#aggregatesTwice += note(this.#aggregates, `${series} ${timestamp}`, msg_hash);
     }
     return newestNs;
   }
@@ -64,12 +68,14 @@ export class SignedValues {
     const signature = Buffer.from(hex.slice(0, 128), 'hex');
     const key = secp256k1.recover(keccak256(body), signature, hex.slice(128, 130) === '00' ? 0 : 1)!;
     const under = `${evmAddress(key).toString('hex')} ${timestampNs}`;
-    this.payloadsTwice += note(this.#bodies, under, Buffer.from(body).toString('latin1'));
-    for (const { id, value } of assets) this.valuesTwice += note(this.#values, `${under} ${id}`, value);
+    this.#payloadsTwice += note(this.#bodies, under, Buffer.from(body).toString('latin1'));
+    for (const { id, value } of assets) this.#valuesTwice += note(this.#values, `${under} ${id}`, value);
   }
 }
 
 const RECENT_MAX = 10_000;
+/** The smallest number of values in a check. */
+const SEEN = { atLeast: 10 };
 
 interface ServedAggregate {
   readonly service_signed_price: {

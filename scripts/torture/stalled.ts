@@ -6,8 +6,8 @@ import { median, percentile } from '../load/statistics.js';
 import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
-import { type Check, exactly, type Scale } from './check.js';
-import { AckedPublisher, keepSending } from './publisher.js';
+import { type Check, count, exactly, measured, NONE, type Scale, timing } from './check.js';
+import { AckedPublisher, keepSending, publishFirst } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
 /** The check with readers that stall. The frames are large and quickly fill the kernel's buffers. */
@@ -62,15 +62,7 @@ async function measure(scale: Scale) {
   const service = await startService(file);
   const updates = new Updates('evm');
   const all = Array.from({ length: ASSETS }, (_, asset) => asset);
-  const first = await AckedPublisher.open({
-    port: service.port,
-    publisher: 0,
-    assets: all,
-    ack: 'true',
-    updates,
-  });
-  first.send();
-  await until('every asset has a price', () => first.acknowledged.size === ASSETS);
+  await publishFirst(service.port, ASSETS, updates);
   const publisher = await AckedPublisher.open({
     port: service.port,
     publisher: 0,
@@ -87,17 +79,11 @@ async function measure(scale: Scale) {
     assetsOf: () => [0],
     onFrame: () => delaysMs.push(performance.now() - sentMs),
   });
-  const stop = keepSending(
-    [
-      {
-        send() {
-          publisher.send();
-          sentMs = performance.now();
-        },
-      },
-    ],
-    UPDATE_INTERVAL_MS,
-  );
+  const send = () => {
+    publisher.send();
+    sentMs = performance.now();
+  };
+  const stop = keepSending([{ send }], UPDATE_INTERVAL_MS);
   const p99OfWindows = async () => {
     const p99s: number[] = [];
     for (let i = 0; i < windows; i++) {
@@ -143,37 +129,22 @@ async function measure(scale: Scale) {
   await service.stop();
   const ratio = median(beside) / median(without);
   const noise = Math.max(...without) / Math.min(...without);
-  const isTiming = true;
   return [
-    { figure: `healthy p99 without them, ${readers} readers`, value: median(without), unit: 'ms' },
-    { figure: `  with ${readers} stalled beside them`, value: median(beside), unit: 'ms' },
-    { figure: '  noise: slowest / fastest round without them', value: noise, unit: '' },
-    {
-      figure: '  with / without',
-      value: ratio,
-      unit: '',
-      mustBe: { atMost: Math.min(NOISE_MAX, Math.max(1.1, noise)) },
-      isTiming,
-    },
-    {
-      figure: 'memory of the service for a stalled reader',
-      value: Math.max(...grownBytes) / readers / 1000,
-      unit: 'KB',
-      mustBe: { atMost: READER_BYTES_MAX / 1000 },
-      // With few readers, the figure mostly shows the growth of other memory.
-      isTiming,
-    },
-    {
-      figure: `resumed: a value of now, p50, ticks of ${tickMs} ms`,
-      value: median(freshMs),
-      unit: 'ms',
-      mustBe: { atMost: tickMs + BACKLOG_READ_MS },
-      isTiming,
-    },
-    { figure: 'closed as too slow', value: closed, unit: '', mustBe: exactly(closedSlow) },
-    { figure: '  other ends than 1013, or none', value: wrongEnds, unit: '', mustBe: exactly(0) },
-    { figure: '  after the stall began', value: median(closeSeconds), unit: 's' },
-    { figure: 'healthy readers closed', value: healthyClosed, unit: '', mustBe: exactly(0) },
+    measured(`healthy p99 without them, ${readers} readers`, median(without), 'ms'),
+    measured(`  with ${readers} stalled beside them`, median(beside), 'ms'),
+    count('  noise: slowest / fastest round without them', noise),
+    timing('  with / without', ratio, '', { atMost: Math.min(NOISE_MAX, Math.max(1.1, noise)) }),
+    // With few readers, the figure mostly shows the growth of other memory.
+    timing('memory of the service for a stalled reader', Math.max(...grownBytes) / readers / 1000, 'KB', {
+      atMost: READER_BYTES_MAX / 1000,
+    }),
+    timing(`resumed: a value of now, p50, ticks of ${tickMs} ms`, median(freshMs), 'ms', {
+      atMost: tickMs + BACKLOG_READ_MS,
+    }),
+    count('closed as too slow', closed, exactly(closedSlow)),
+    count('  other ends than 1013, or none', wrongEnds, NONE),
+    measured('  after the stall began', median(closeSeconds), 's'),
+    count('healthy readers closed', healthyClosed, NONE),
   ];
 }
 

@@ -5,6 +5,7 @@ import { type Bound, type Finding, isReached, type Scale } from './check.js';
 /** The result of a check. */
 export interface Outcome {
   readonly check: string;
+  readonly title: string;
   readonly findings: readonly Finding[];
   /** The reason for a result without figures: the check was skipped or threw an error. */
   readonly remark?: string;
@@ -25,18 +26,18 @@ export interface WholeRun {
 export function outcomesTable(outcomes: readonly Outcome[], scale: Scale): string {
   const rows = outcomes.flatMap(({ check, findings, remark }) => [
     ...(remark === undefined ? [] : [[check, remark, '', '', '']]),
-    ...findings.map((finding) => [check, ...cells(finding, scale)]),
+    ...findings.map((finding) => [
+      check,
+      finding.figure,
+      valueText(finding),
+      boundText(finding.mustBe),
+      verdict(finding, scale),
+    ]),
   ]);
-  const table = [['check', ...COLUMNS.map((column) => column.toLowerCase())], ...rows];
+  const table = [['check', 'figure', 'measured', 'must be', 'reached'], ...rows];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  return table
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const lineOf = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i]!)).join('  ');
+  return table.map((row) => lineOf(row).trimEnd()).join('\n');
 }
 
 /** Returns whether all checks hold, as a sentence. */
@@ -45,46 +46,39 @@ export function summary(outcomes: readonly Outcome[]): string {
   return failed.length === 0 ? 'Everything holds.' : `Does not hold: ${failed.join(', ')}.`;
 }
 
-/** Returns the text of `scripts/torture/RESULTS.md`. */
+/** Returns the text of `scripts/torture/RESULTS.md`: a row for each check, with its figures that have a bound. */
 export function wholeRunMarkdown({ outcomes, commit, machine, startedAt }: WholeRun): string {
   const minutes = sum(outcomes.map(({ seconds }) => seconds)) / 60;
   return [
     '# Results of the torture',
     '',
-    'The last whole run of `npm run torture`, which writes this page. The [README](README.md) describes the checks.',
+    'The last whole run of `npm run torture -- --page`, which writes this page. The [README](README.md) has the guarantees.',
     '',
     `Machine: ${machineText(machine)} Load of other programs before the run: ${machine.loadBefore}.`,
     '',
     `Commit ${commit}, begun at ${startedAt.slice(0, 16).replace('T', ' ')} UTC, ${minutes.toFixed(0)} minutes. **${summary(outcomes)}**`,
     '',
-    ...outcomes.flatMap(checkMarkdown),
+    '| Check | Fault | Figures, each with its bound | Holds |',
+    '|---|---|---|---|',
+    ...outcomes.map(({ check, title, findings, remark, failed }) => {
+      const figures = remark ?? boundFigures(findings).join('; ');
+      return `| \`${check}\` | ${title} | ${figures.replaceAll('|', '\\|')} | ${failed ? '**no**' : 'yes'} |`;
+    }),
+    '',
   ].join('\n');
 }
 
-function checkMarkdown({ check, findings, remark, seconds }: Outcome): string[] {
-  const rows = [COLUMNS, COLUMNS.map(() => '---'), ...findings.map((finding) => cells(finding, 'full'))];
-  return [
-    `## ${check}`,
-    '',
-    `${seconds.toFixed(0)} s${remark === undefined ? '' : `, ${remark}`}`,
-    '',
-    ...(findings.length === 0 ? [] : [...rows.map(markdownRow), '']),
-  ];
+function boundFigures(findings: readonly Finding[]): string[] {
+  return findings
+    .filter(({ mustBe }) => mustBe !== undefined)
+    .map((finding) => {
+      const text = `${finding.figure.trim()}: ${valueText(finding)} (${boundText(finding.mustBe)})`;
+      return isReached(finding, 'full') ? text : `**${text}**`;
+    });
 }
 
-function markdownRow(row: readonly string[]): string {
-  return `| ${row.map((cell) => cell.replace(/^ +/, (spaces) => '&nbsp;'.repeat(spaces.length)).replaceAll('|', '\\|')).join(' | ')} |`;
-}
-
-const COLUMNS = ['Figure', 'Measured', 'Must be', 'Reached'];
-
-function cells(finding: Finding, scale: Scale): string[] {
-  return [
-    finding.figure,
-    `${figureText(finding.value)} ${finding.unit}`.trim(),
-    boundText(finding.mustBe),
-    verdict(finding, scale),
-  ];
+function valueText({ value, unit }: Finding): string {
+  return `${figureText(value)} ${unit}`.trim();
 }
 
 function verdict(finding: Finding, scale: Scale): string {

@@ -6,7 +6,7 @@ import { median, percentile } from '../load/statistics.js';
 import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
-import { type Check, exactly, type Scale } from './check.js';
+import { type Check, count, exactly, measured, NONE, type Scale, timing } from './check.js';
 import { until, writeTortureConfig } from './service.js';
 
 /** The check with a publisher that requests answers and never reads them, and a second publisher that reads its answers. */
@@ -60,50 +60,28 @@ async function measure(scale: Scale) {
   await until('all is answered and streamed', isSettled);
   const metrics = await readMetrics(service);
   const figures = [
-    { figure: 'messages of each', value: never.sent, unit: '' },
-    {
-      figure: 'replies dropped',
-      value: metrics.get('tickseal_publisher_replies_dropped_total')!,
-      unit: '',
-      mustBe: { atLeast: scale === 'full' ? 1 : 0 },
-    },
-    {
-      figure: 'answers of the one that reads',
-      value: reading.answers,
-      unit: '',
-      mustBe: exactly(answersDue(reading)),
-    },
-    {
-      figure: 'updates accepted of both',
-      value: metrics.get('tickseal_updates_accepted_total')!,
-      unit: '',
-      mustBe: exactly(reading.sent + never.sent),
-    },
-    {
-      figure: 'closed',
-      value: publishers.filter(({ isClosed }) => isClosed).length,
-      unit: '',
-      mustBe: exactly(0),
-    },
-    { figure: 'to a subscriber, the one that reads, p50', value: median(reading.delaysMs), unit: 'ms' },
-    { figure: '  p99', value: percentile(reading.delaysMs, 99), unit: 'ms' },
-    { figure: '  the one that never reads, p50', value: median(never.delaysMs), unit: 'ms' },
-    { figure: '  p99', value: percentile(never.delaysMs, 99), unit: 'ms' },
-    {
-      figure: '  never reads / reads, p50',
-      value: median(never.delaysMs) / median(reading.delaysMs),
-      unit: '',
-      mustBe: { atMost: 1.1 },
-      isTiming: true,
-    },
-    {
-      figure: 'memory of the service, growth in the last four fifths',
-      value: bytesGrown / 1e6,
-      unit: 'MB',
-      mustBe: { atMost: BYTES_MAX / 1e6 },
-      // In a short run, the figure mostly shows the growth of other memory.
-      isTiming: true,
-    },
+    count('messages of each', never.sent),
+    count('replies dropped', metrics.get('tickseal_publisher_replies_dropped_total')!, {
+      atLeast: scale === 'full' ? 1 : 0,
+    }),
+    count('answers of the one that reads', reading.answers, exactly(answersDue(reading))),
+    count(
+      'updates accepted of both',
+      metrics.get('tickseal_updates_accepted_total')!,
+      exactly(reading.sent + never.sent),
+    ),
+    count('closed', publishers.filter(({ isClosed }) => isClosed).length, NONE),
+    measured('to a subscriber, the one that reads, p50', median(reading.delaysMs), 'ms'),
+    measured('  p99', percentile(reading.delaysMs, 99), 'ms'),
+    measured('  the one that never reads, p50', median(never.delaysMs), 'ms'),
+    measured('  p99', percentile(never.delaysMs, 99), 'ms'),
+    timing('  never reads / reads, p50', median(never.delaysMs) / median(reading.delaysMs), '', {
+      atMost: 1.1,
+    }),
+    // In a short run, the figure mostly shows the growth of other memory.
+    timing('memory of the service, growth in the last four fifths', bytesGrown / 1e6, 'MB', {
+      atMost: BYTES_MAX / 1e6,
+    }),
   ];
   await service.stop();
   return figures;

@@ -12,18 +12,13 @@ export const CHECKS = [
   'leaks',
   'unread',
   'handles',
-  'worker',
-  'batch',
-  'serving',
-  'crashes',
+  'threads',
   'clock',
   'cluster',
-  'audited',
+  'power',
   'disk',
-  'flood',
   'fair',
   'ranges',
-  'install',
 ];
 
 interface Output {

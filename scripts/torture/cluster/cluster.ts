@@ -4,50 +4,80 @@ import { publisherKeys } from '../../load/keys.js';
 import { median, sum } from '../../load/statistics.js';
 import { Updates } from '../../load/updates.js';
 import { HANG_MS, pause } from '../../load/wait.js';
-import { type Check, exactly, type Finding, type Scale, type Sizes } from '../check.js';
+import {
+  type Check,
+  count,
+  type Finding,
+  measured,
+  NONE,
+  type Scale,
+  type Sizes,
+  type Skipped,
+  timing,
+} from '../check.js';
 import { until } from '../service.js';
 import { SignedValues } from '../signed_values.js';
+import { Audit } from './audit.js';
 import { NodeReader, RoamingPublisher } from './clients.js';
-import { clocksApart, FAULTS, type Fault, type SilenceLimits, SMOKE_FAULTS } from './faults.js';
+import { FAULTS, type Fault, type SilenceLimits } from './faults.js';
 import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode, WITHOUT_SERVER } from './nodes.js';
-import { silenceTable } from './silence_table.js';
-import { SIGNALS, type Signal, type Track } from './silences.js';
+import { POWER_FAULTS } from './power_faults.js';
+import { SIGNALS, type Signal, silenceTable, type Track } from './silences.js';
+import { ServerPower } from './synced_files.js';
 
-/** The check with all faults that a cluster must withstand. The check runs three real message servers, two aggregators and two edges. */
+/**
+ * The check with faults that a cluster must withstand, which runs three real message servers, two aggregators and two edges. The simulation
+ * of clusters proves more orders of faults; this check shows how long clients wait, and what real message servers do.
+ */
 export const cluster: Check = {
   name: 'cluster',
   title: 'a cluster whose nodes and message servers die, stop and are cut off, under load',
-  run: measure,
+  run: (scale, sizes) => measure(scale, sizes, FAULTS, false),
+};
+
+/** The check with message servers that lose each byte that no `fsync` covered. */
+export const power: Check = {
+  name: 'power',
+  title: 'a cluster whose message servers lose power',
+  run: (scale, sizes) => measure(scale, sizes, POWER_FAULTS, true),
 };
 
 const SETTLED_MS = 1_000;
 const STEADY_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
-const RECOVERED_MS_MAX: Readonly<Record<Scale, number>> = { full: 60_000, smoke: HANG_MS };
+const RECOVERED_MS_MAX: Readonly<Record<Scale, number>> = { full: 120_000, smoke: HANG_MS };
 /** The time after the start at which the rounds of all faults end. */
 const ROUNDS_MS: Readonly<Record<Scale, number>> = { full: 240_000, smoke: 0 };
+/** The number of faults in a smoke run. */
+const SMOKE_FAULTS = 1;
 /** The time between two updates of a publisher, and between two requests of a reader. */
 const SEND_MS: Readonly<Record<Scale, number>> = { full: 80, smoke: 400 };
 const POLL_MS: Readonly<Record<Scale, number>> = { full: 50, smoke: 400 };
 const HOUR_NS = 3_600_000_000_000n;
+const SOME = { atLeast: 10 };
 
-async function measure(scale: Scale, { minutes, rounds, only }: Sizes) {
+async function measure(
+  scale: Scale,
+  { rounds, only }: Sizes,
+  all: Readonly<Record<string, Fault>>,
+  canLosePower: boolean,
+): Promise<readonly Finding[] | Skipped> {
   const binary = findNatsServer();
   if (binary === undefined) return WITHOUT_SERVER;
-  const torture = new ClusterTorture(await TortureCluster.start({ binary }), scale);
+  const missing = canLosePower ? ServerPower.missing() : undefined;
+  if (missing !== undefined) return { skipped: missing };
+  const torture = await ClusterTorture.start(await TortureCluster.start({ binary, canLosePower }), scale);
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
-  const named = Object.keys(FAULTS).filter((name) => only === undefined || name === only);
-  const faults = scale === 'smoke' ? SMOKE_FAULTS : named.map((name) => FAULTS[name]!);
-  const roundsMs = minutes === undefined ? ROUNDS_MS[scale] : minutes * 60_000;
+  const named = Object.entries(all).filter(([name]) => only === undefined || name === only);
+  const faults = scale === 'smoke' ? named.slice(0, SMOKE_FAULTS) : named;
   const isOver = (done: number) =>
-    rounds === undefined ? performance.now() - startMs >= roundsMs : done >= rounds;
+    rounds === undefined ? performance.now() - startMs >= ROUNDS_MS[scale] : done >= rounds;
   try {
     for (let done = 0; done === 0 || !isOver(done); done++) {
       if (rounds !== undefined) process.stderr.write(`  round ${done + 1} of ${rounds}\n`);
-      for (const fault of faults) await torture.run(fault);
+      for (const [, fault] of faults) await torture.run(fault);
     }
-    if (scale === 'full' && only === undefined && rounds === undefined) await torture.run(clocksApart);
     return await torture.finish();
   } finally {
     // The table has the completed steps, also when a later step has failed.
@@ -61,14 +91,16 @@ class ClusterTorture {
   readonly #values = new SignedValues();
   readonly #readers: readonly NodeReader[];
   readonly #publishers: readonly RoamingPublisher[];
+  readonly #audit: Audit;
   readonly #silences = new Map<
     string,
     { readonly limits: SilenceLimits | undefined; readonly found: Record<Signal, number[]> }
   >();
 
-  constructor(cluster: TortureCluster, scale: Scale) {
+  private constructor(cluster: TortureCluster, audit: Audit, scale: Scale) {
     this.#recoveredMsMax = RECOVERED_MS_MAX[scale];
     this.#cluster = cluster;
+    this.#audit = audit;
     const { nodes } = cluster;
     this.#readers = nodes.map((node) => new NodeReader(node, this.#values, POLL_MS[scale]));
     const updates = new Updates('evm', { startNs: BigInt(Date.now()) * 1_000_000n - 2n * HOUR_NS });
@@ -76,6 +108,10 @@ class ClusterTorture {
       { length: PUBLISHERS },
       (_, publisher) => new RoamingPublisher(publisher, nodes, updates, SEND_MS[scale]),
     );
+  }
+
+  static async start(cluster: TortureCluster, scale: Scale): Promise<ClusterTorture> {
+    return new ClusterTorture(cluster, await Audit.start(cluster.edges[0]!), scale);
   }
 
   /** Measures the longest wait of clients for new data while no fault is active. */
@@ -109,6 +145,7 @@ class ClusterTorture {
   }
 
   async finish(): Promise<Finding[]> {
+    const audited = await this.#audit.finish();
     for (const publisher of this.#publishers) publisher.stop();
     await until('all updates are answered', () =>
       this.#publishers.every(({ unanswered }) => unanswered === 0),
@@ -119,7 +156,7 @@ class ClusterTorture {
     const { crashes } = this.#cluster;
     await this.#cluster.stop();
     for (const violation of log.violations.slice(0, 20)) process.stderr.write(`${violation}\n`);
-    return [...this.#timings(), ...this.#counts(log, crashes)];
+    return [...this.#timings(), ...this.#counts(log, crashes), ...audited];
   }
 
   /** Sends publishers back to their preferred nodes after a fault. Each node then has publishers again. */
@@ -157,12 +194,10 @@ class ClusterTorture {
 
   #note(name: string, startMs: number, tracks: readonly Track[], limits?: SilenceLimits): void {
     const found = this.#silences.get(name)?.found ?? { stream: [], rest: [], ack: [] };
-    for (const signal of SIGNALS)
-      found[signal].push(
-        Math.max(
-          ...tracks.filter((track) => track.signal === signal).map((track) => track.longestMs(startMs)),
-        ),
-      );
+    for (const signal of SIGNALS) {
+      const own = tracks.filter((track) => track.signal === signal);
+      found[signal].push(Math.max(...own.map((track) => track.longestMs(startMs))));
+    }
     this.#silences.set(name, { limits, found });
     const text = SIGNALS.map((signal) => `${signal} ${found[signal].at(-1)!.toFixed(0)}`).join(', ');
     process.stderr.write(`  ${name}: ${text} ms\n`);
@@ -174,70 +209,43 @@ class ClusterTorture {
       SIGNALS.flatMap((signal): Finding[] => {
         const limit = limits?.[signal === 'stream' ? 'stream' : 'log'];
         const values = found[signal];
-        const isTiming = true;
+        // The limit includes the silence without a fault, because clients on a busy machine wait even without faults.
+        const bound = limit === undefined ? undefined : { atMost: limit + steady[signal][0]! };
         return [
-          {
-            figure: `${name}: ${SIGNAL_NAMES[signal]} silent, median of ${values.length}`,
-            value: median(values),
-            unit: 'ms',
-          },
-          {
-            figure: '  longest',
-            value: Math.max(...values),
-            unit: 'ms',
-            // The limit includes the silence without a fault, because clients on a busy machine wait even without faults.
-            ...(limit !== undefined && { mustBe: { atMost: limit + steady[signal][0]! }, isTiming }),
-          },
+          measured(
+            `${name}: ${SIGNAL_NAMES[signal]} silent, median of ${values.length}`,
+            median(values),
+            'ms',
+          ),
+          timing('  longest', Math.max(...values), 'ms', bound),
         ];
       }),
     );
   }
 
   #counts(log: LogAccount, crashes: number): Finding[] {
-    const values = this.#values;
-    let acknowledged = 0;
-    let lost = 0;
-    const refusals = new Map<string, number>();
-    const errors = new Map<string, number>();
-    for (const publisher of this.#publishers) {
-      const key = toHex(publisherKeys('evm', publisher.publisher).key);
-      acknowledged += publisher.acknowledged.size;
-      for (const name of publisher.acknowledged) if (!log.inputs.has(`${key} ${name}`)) lost++;
-      for (const [reason, times] of publisher.refusals)
-        refusals.set(reason, (refusals.get(reason) ?? 0) + times);
-      for (const [reason, times] of publisher.errors) errors.set(reason, (errors.get(reason) ?? 0) + times);
-    }
-    const none = exactly(0);
+    const lost = this.#publishers.map(({ publisher, acknowledged }) => {
+      const key = toHex(publisherKeys('evm', publisher).key);
+      return [...acknowledged].filter((name) => !log.inputs.has(`${key} ${name}`)).length;
+    });
+    const refusals = totalsOf(this.#publishers.map((publisher) => publisher.refusals));
+    const errors = totalsOf(this.#publishers.map((publisher) => publisher.errors));
     const shown = (counts: ReadonlyMap<string, number>, what: string): Finding[] =>
-      [...counts].map(([reason, value]) => ({ figure: `  ${what}: ${reason}`, value, unit: '' }));
+      [...counts].map(([reason, value]) => count(`  ${what}: ${reason}`, value));
+    const acknowledged = sum(this.#publishers.map((publisher) => publisher.acknowledged.size));
     return [
-      { figure: 'durable acknowledgements', value: acknowledged, unit: '', mustBe: { atLeast: 10 } },
-      { figure: '  not in the log', value: lost, unit: '', mustBe: none },
-      { figure: 'updates refused', value: sum(refusals.values()), unit: '', mustBe: none },
+      count('durable acknowledgements', acknowledged, SOME),
+      count('  not in the log', sum(lost), NONE),
+      count('updates refused', sum(refusals.values()), NONE),
       ...shown(refusals, 'refused'),
-      { figure: 'messages answered with an error', value: sum(errors.values()), unit: '' },
+      count('messages answered with an error', sum(errors.values())),
       ...shown(errors, 'error'),
-      { figure: 'records of the log', value: log.records, unit: '' },
-      { figure: '  epochs', value: log.epochs, unit: '' },
-      { figure: '  aggregates', value: log.aggregates, unit: '', mustBe: { atLeast: 10 } },
-      { figure: '  rules broken', value: log.violations.length, unit: '', mustBe: none },
-      { figure: 'aggregates seen', value: values.aggregates, unit: '', mustBe: { atLeast: 10 } },
-      {
-        figure: '  two under one key, asset and time',
-        value: values.aggregatesTwice,
-        unit: '',
-        mustBe: none,
-      },
-      { figure: '  times that go back on one node', value: values.aggregatesBack, unit: '', mustBe: none },
-      { figure: 'signed payloads seen', value: values.payloads, unit: '', mustBe: { atLeast: 10 } },
-      { figure: '  two under one key and ts', value: values.payloadsTwice, unit: '', mustBe: none },
-      {
-        figure: '  two prices of one asset under one key and ts',
-        value: values.valuesTwice,
-        unit: '',
-        mustBe: none,
-      },
-      { figure: 'processes that ended by themselves', value: crashes, unit: '', mustBe: none },
+      count('records of the log', log.records),
+      count('  epochs', log.epochs),
+      count('  aggregates', log.aggregates, SOME),
+      count('  rules broken', log.violations.length, NONE),
+      ...this.#values.findings(),
+      count('processes that ended by themselves', crashes, NONE),
     ];
   }
 }
@@ -247,3 +255,10 @@ const SIGNAL_NAMES: Readonly<Record<Signal, string>> = {
   rest: 'REST',
   ack: 'durable answers',
 };
+
+function totalsOf(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
+  const totals = new Map<string, number>();
+  for (const [name, value] of all.flatMap((counts) => [...counts]))
+    totals.set(name, (totals.get(name) ?? 0) + value);
+  return totals;
+}

@@ -1,6 +1,5 @@
 import { pause } from '../../load/wait.js';
-import { until } from '../service.js';
-import { logLeader, moveLogLeader, withLogin } from './log_leader.js';
+import { logLeader, moveLogLeader } from './log_leader.js';
 import type { TortureCluster, TortureNode } from './nodes.js';
 
 /** The longest allowed silences, in milliseconds. */
@@ -30,11 +29,6 @@ export type Fault = (cluster: TortureCluster) => Promise<readonly Step[]>;
 
 /** The limits after the loss of a node. The other nodes need the lease of one second. */
 const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
-/**
- * The limits after the loss of the last leader with a correct clock. A node whose clock is wrong also waits until the leader has missed its
- * reports for two seconds, because a leader that is only late is better.
- */
-const LAST_RIGHT_CLOCK: SilenceLimits = { stream: 2_500, log: 2_500 };
 /**
  * The limits after the loss of a message server. If the lost server led the log, the other servers elect a leader, which takes 4 to 9 s.
  */
@@ -134,7 +128,7 @@ const serverCutOff: Fault = async (cluster) => {
   }
   const leader = await cluster.leader();
   const { server } = leader;
-  await moveLogLeader(withLogin(cluster.servers), (server + 1) % cluster.servers.urls.length);
+  await moveLogLeader(cluster.servers, (server + 1) % cluster.servers.urls.length);
   const behind = cluster.nodes.filter((node) => node.server === server);
   return [
     {
@@ -161,7 +155,7 @@ const serverCutOff: Fault = async (cluster) => {
 };
 
 const logLeaderKilled: Fault = async (cluster) => {
-  const server = await leadingServer(cluster);
+  const server = await logLeader(cluster.servers);
   return [
     {
       name: 'the NATS server that leads the log, `kill -9`',
@@ -181,7 +175,7 @@ const logLeaderKilled: Fault = async (cluster) => {
 };
 
 const linkCut: Fault = async (cluster) => {
-  const server = await leadingServer(cluster);
+  const server = await logLeader(cluster.servers);
   const other = (server + 1) % cluster.servers.urls.length;
   return [
     {
@@ -222,49 +216,6 @@ const serversStopped: Fault = async ({ servers }) => [
   },
 ];
 
-/** Sets the clocks of the aggregators an hour apart. After this fault, the nodes are not ready, so this fault is the last fault. */
-export const clocksApart: Fault = async (cluster) => {
-  const leader = await cluster.leader();
-  const standby = cluster.standby(leader);
-  return [
-    {
-      name: 'clocks an hour apart',
-      limits: PLANNED,
-      except: [],
-      async act() {
-        leader.clock.step(1_800_000);
-        standby.clock.step(-1_800_000);
-        await pause(2_000);
-      },
-    },
-    {
-      name: 'clocks an hour apart: leader, `kill -9`',
-      limits: NODE,
-      except: [leader],
-      act: () => leader.end('SIGKILL'),
-    },
-    {
-      name: 'clocks an hour apart: it is started again',
-      limits: PLANNED,
-      except: [leader],
-      act: () => startAnHourOff(leader),
-    },
-    {
-      name: 'clocks an hour apart: the next leader, `kill -9`',
-      // The new process reads an incorrect clock, and the next leader was running when its clock was stepped, which it did not believe.
-      limits: LAST_RIGHT_CLOCK,
-      except: [standby],
-      act: () => standby.end('SIGKILL'),
-    },
-    {
-      name: 'clocks an hour apart: that one is started again',
-      limits: PLANNED,
-      except: [standby],
-      act: () => startAnHourOff(standby),
-    },
-  ];
-};
-
 /** All faults by name, in this order. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   leaderKilled,
@@ -277,30 +228,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   edgeStopped,
   serversStopped,
 };
-export const SMOKE_FAULTS: readonly Fault[] = [leaderKilled];
 
 async function restart(node: TortureNode): Promise<void> {
   await node.start();
   await node.untilReady();
 }
 
-/** Starts a node with a wrong clock. Such a node is never ready, so the function waits for some time while the node reads the log. */
-async function startAnHourOff(node: TortureNode): Promise<void> {
-  await node.start();
-  await pause(5_000);
-}
-
 async function stopFor({ service }: TortureNode, ms: number): Promise<void> {
   service!.signal('SIGSTOP');
   await pause(ms);
   service!.signal('SIGCONT');
-}
-
-async function leadingServer({ servers }: TortureCluster): Promise<number> {
-  let found: number | undefined;
-  await until('a server leads the log', async () => {
-    found = await logLeader(withLogin(servers));
-    return found !== undefined;
-  });
-  return found!;
 }

@@ -72,7 +72,8 @@ export class LogAccount {
     for (const entry of entries) this.#enter(entry, fail);
   }
 
-  #enter({ symbol, publisherKey, bytes }: LogEntry, fail: (what: string) => void): void {
+  #enter({ symbol, publisherKey, publicLog, bytes }: LogEntry, fail: (what: string) => void): void {
+    if (publicLog !== undefined) return;
     if (publisherKey !== undefined) {
       const { input, seen } = decodeAcceptedInput(bytes);
       const name = `${toHex(publisherKey)} ${symbol}`;

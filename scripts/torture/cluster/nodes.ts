@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeConfig } from '../../load/config.js';
 import { fetchBody } from '../../load/fetch_body.js';
-import { type NatsServers, type NatsServersOptions, startNatsServers } from '../../load/nats_servers.js';
+import { type NatsServers, startNatsServers } from '../../load/nats_servers.js';
 import { type ServerProcess, startService } from '../../load/server_process.js';
 import { TcpProxy } from '../../load/tcp_proxy.js';
 import { eventually, pause } from '../../load/wait.js';
 import { readiness, until } from '../service.js';
-import { WallClock } from '../wall_clock.js';
+import { ServerPower } from './synced_files.js';
 
 /** The result of a check of a cluster on a machine without a message server. */
 export const WITHOUT_SERVER = {
@@ -24,10 +24,9 @@ const EDGES = 2;
 /** The time limit in which a started node must become ready, after any fault. */
 const READY_MS_MAX = 120_000;
 
-/** A node: a process of the service with its own configuration, keys and clock, and with a proxy to each message server. */
+/** A node: a process of the service with its own configuration and keys, and with a proxy to each message server. */
 export class TortureNode {
   readonly number: number;
-  readonly clock: WallClock;
   /** The proxies by message server. The node uses the proxy that has a connection. */
   readonly proxies: readonly TcpProxy[];
   readonly #file: string;
@@ -36,10 +35,9 @@ export class TortureNode {
   crashes = 0;
   #isEnding = false;
 
-  constructor(number: number, file: string, clock: WallClock, proxies: readonly TcpProxy[]) {
+  constructor(number: number, file: string, proxies: readonly TcpProxy[]) {
     this.number = number;
     this.#file = file;
-    this.clock = clock;
     this.proxies = proxies;
   }
 
@@ -72,10 +70,8 @@ export class TortureNode {
    * supervisor would.
    */
   #startService(): Promise<ServerProcess> {
-    const options = { nodeOptions: this.clock.nodeOptions, isQuiet: true };
-    return eventually(() => startService(this.#file, options).catch(() => false as const), {
-      what: `node ${this.number} starts`,
-    });
+    const start = () => startService(this.#file, { isQuiet: true }).catch(() => false as const);
+    return eventually(start, { what: `node ${this.number} starts` });
   }
 
   untilReady(): Promise<void> {
@@ -100,11 +96,8 @@ export class TortureNode {
 export interface TortureClusterOptions {
   /** The program of the message servers. */
   readonly binary: string;
-  /** True when the servers must sync each record before they acknowledge the record. */
-  readonly syncAlways?: boolean;
-  readonly wrapper?: NatsServersOptions['wrapper'];
-  /** True when the cluster has a public log. */
-  readonly hasPublicLog?: boolean;
+  /** True to record the synced bytes of the servers, so that a fault can cut their power. */
+  readonly canLosePower: boolean;
 }
 
 /** Three message servers, two aggregators and two edges. Every connection between them has a proxy. */
@@ -113,24 +106,24 @@ export class TortureCluster {
   /** The proxies between servers, by `from to`. */
   readonly #routes: ReadonlyMap<string, TcpProxy>;
   readonly nodes: readonly TortureNode[];
+  /** The records of synced bytes; `undefined` if the servers cannot lose power. */
+  readonly power: ServerPower | undefined;
 
   private constructor(
     servers: NatsServers,
     routes: ReadonlyMap<string, TcpProxy>,
     nodes: readonly TortureNode[],
+    power: ServerPower | undefined,
   ) {
     this.servers = servers;
     this.#routes = routes;
     this.nodes = nodes;
+    this.power = power;
   }
 
   /** Resolves when every node is ready. */
-  static async start({
-    binary,
-    syncAlways = true,
-    wrapper,
-    hasPublicLog = false,
-  }: TortureClusterOptions): Promise<TortureCluster> {
+  static async start({ binary, canLosePower }: TortureClusterOptions): Promise<TortureCluster> {
+    const power = canLosePower ? new ServerPower() : undefined;
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
     process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
     const routes = new Map<string, TcpProxy>();
@@ -144,16 +137,15 @@ export class TortureCluster {
       binary,
       count: SERVERS,
       roles,
-      staff: { operatorPassword: OPERATOR_PASSWORD, systemPassword: OPERATOR_PASSWORD },
       changedAccounts: (text) => text.replace('publish: [', `publish: [ "${MOVE_LOG_LEADER}"`),
       routePort,
-      syncAlways,
-      ...(wrapper && { wrapper }),
+      syncAlways: true,
+      ...(power && { wrapper: (server, folder) => power.command(server, folder) }),
     });
     const nodes: TortureNode[] = [];
     for (let number = 1; number <= AGGREGATORS + EDGES; number++)
-      nodes.push(await prepareNode(number, join(dir, `node${number}`), servers, hasPublicLog));
-    const cluster = new TortureCluster(servers, routes, nodes);
+      nodes.push(await prepareNode(number, join(dir, `node${number}`), servers));
+    const cluster = new TortureCluster(servers, routes, nodes, power);
     // The first aggregator creates the streams, so the nodes start one after the other.
     for (const node of nodes) await node.start();
     await cluster.untilReady();
@@ -209,8 +201,6 @@ export class TortureCluster {
   }
 }
 
-/** The password of the users `operator` and `system` on the servers. */
-export const OPERATOR_PASSWORD = 'operator';
 /** The request that moves the lead of the log. Only node 1 of a torture cluster may send it; the nodes do not use it. */
 export const MOVE_LOG_LEADER = '$JS.API.STREAM.LEADER.STEPDOWN.TS_MAIN_LOG';
 
@@ -226,12 +216,7 @@ function homeOf(node: number): number {
 }
 
 /** @param dir the folder of the node's configuration, keys and data */
-async function prepareNode(
-  number: number,
-  dir: string,
-  servers: NatsServers,
-  hasPublicLog: boolean,
-): Promise<TortureNode> {
+async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
   mkdirSync(dir);
   const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
   const { file } = writeConfig({ signatureType: 'evm', assets: ASSETS, publishers: PUBLISHERS }, dir);
@@ -241,7 +226,7 @@ async function prepareNode(
   const config = JSON.parse(readFileSync(file, 'utf8'));
   const isAggregator = number <= AGGREGATORS;
   config.keys = { ...(isAggregator ? config.keys : {}), stream: { file: streamKeyFile } };
-  if (isAggregator && hasPublicLog) {
+  if (isAggregator) {
     const logKeyFile = join(dir, 'log.hex');
     writeFileSync(logKeyFile, LOG_SEED, { mode: 0o600 });
     config.keys.log = { file: logKeyFile };
@@ -260,5 +245,5 @@ async function prepareNode(
     log_retention: '5h',
   };
   writeFileSync(file, JSON.stringify(config));
-  return new TortureNode(number, file, new WallClock(join(dir, 'clock')), proxies);
+  return new TortureNode(number, file, proxies);
 }

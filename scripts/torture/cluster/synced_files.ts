@@ -1,19 +1,35 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** Returns true when this machine has the program that records the system calls of a server. Linux only. */
-export function canRecord(): boolean {
-  try {
-    execFileSync('strace', ['-V'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
+const CALLS = 'openat,write,pwrite64,writev,pwritev,ftruncate,fsync,fdatasync,renameat,renameat2,unlinkat';
+
+/** The power of message servers, which a fault can cut. The servers run under strace. Linux only. */
+export class ServerPower {
+  readonly #files: SyncedFiles[] = [];
+
+  /** Returns the reason why this machine cannot record the system calls of a server. */
+  static missing(): string | undefined {
+    const { error } = spawnSync('strace', ['-V'], { stdio: 'ignore' });
+    return error && 'no strace, which records the synced bytes of the NATS servers';
+  }
+
+  /** Begins to record, and returns the command that starts a server. @param folder the folder with the server's files */
+  command(server: number, folder: string): readonly string[] {
+    this.#files[server] ??= new SyncedFiles(folder);
+    return this.#files[server].command();
+  }
+
+  /**
+   * Removes the bytes that a server, which has ended, did not sync.
+   * @param kept the share of these bytes that reached the disk, from 0 to 1
+   */
+  async cut(server: number, kept: () => number): Promise<void> {
+    const lost = await this.#files[server]!.cut(kept);
+    process.stderr.write(`  server ${server + 1} loses ${lost} bytes\n`);
   }
 }
-
-const CALLS = 'openat,write,pwrite64,writev,pwritev,ftruncate,fsync,fdatasync,renameat,renameat2,unlinkat';
 
 /** The state of a file: its size, and the size that is certainly on disk. */
 interface Written {
@@ -25,7 +41,7 @@ interface Written {
  * Records which bytes of a server's files are synced. With this record, the check can simulate a loss of power: bytes without an
  * `fsync` are lost. The server runs under strace. The simulation keeps file names and overwritten bytes, as a real disk may do.
  */
-export class SyncedFiles {
+class SyncedFiles {
   readonly #dir: string;
   readonly #pipe: string;
   #files = new Map<string, Written>();
@@ -178,7 +194,7 @@ function pathsIn(args: string): string[] {
 }
 
 /** Returns all files in a folder and its subfolders. */
-export function filesIn(dir: string): string[] {
+function filesIn(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
