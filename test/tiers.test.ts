@@ -4,7 +4,6 @@ import { test } from 'tap';
 import { parse } from 'yaml';
 import { isOfTier, testFiles } from '../scripts/test/files.js';
 import { isLight, lightTests, mayListen, sharesService } from '../scripts/test/light_tests.js';
-import { removeStaleOutputs } from '../scripts/test/stale_outputs.js';
 import { overBudget, readTimes, slowestTable } from '../scripts/test/times.js';
 import { ROOT } from './pages.js';
 
@@ -58,30 +57,6 @@ test('tests with a service or threads share a process unless they start one or c
     ),
   );
   t.same(starting.filter(sharesService), []);
-});
-
-test('outputs whose source has gone are deleted', async (t) => {
-  const root = t.testdir({
-    test: { 'kept.test.ts': '' },
-    dist: {
-      test: {
-        'kept.test.js': '',
-        'gone.test.js': '',
-        'gone.test.js.map': '',
-        'gone.test.d.ts': '',
-        together: { 'wire.test.js': '' },
-      },
-    },
-  });
-  removeStaleOutputs(`${root}/`);
-  for (const [name, isThere] of Object.entries({
-    'kept.test.js': true,
-    'gone.test.js': false,
-    'gone.test.js.map': false,
-    'gone.test.d.ts': false,
-    'together/wire.test.js': true,
-  }))
-    t.equal(existsSync(join(root, 'dist/test', name)), isThere, name);
 });
 
 test('the slowest files are told, and those above a budget', async (t) => {

@@ -1,6 +1,6 @@
 """Writes calendars of twelve exchanges for the section `calendars` of a configuration file, from the package exchange_calendars.
 
-    $(bash scripts/calendar_python.sh) scripts/calendars/make_examples.py > scripts/deploy/calendars.yaml
+    $(bash scripts/python_packages.sh calendars) scripts/calendars/make_examples.py > scripts/deploy/calendars.yaml
 """
 import exchange_calendars as xcals
 import pandas as pd

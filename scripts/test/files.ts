@@ -7,8 +7,6 @@ export const DIST = `${ROOT}dist/`;
 
 /** The folder below `dist/test` that the test runner writes. */
 export const BUNDLES = 'test/together';
-/** The folder below `dist/src` with the code that the bundled programs share. */
-export const SHARED_CODE = 'src/bundle';
 
 /** The tiers. The file names `x.whole.test.ts` and `x.long.test.ts` mark the slower tiers, and any other `x.test.ts` is fast. */
 export type Tier = 'fast' | 'whole' | 'long';

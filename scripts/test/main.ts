@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 import { DIST, isOfTier, ROOT, type Tier, testFiles } from './files.js';
 import { changedTests, keepRuns, nameOf } from './last_runs.js';
 import { mayListen, writeLightTests } from './light_tests.js';
-import { removeStaleOutputs } from './stale_outputs.js';
 import { type FileTime, overBudget, readTimes, slowestTable } from './times.js';
 
 /**
@@ -56,7 +55,6 @@ if (!['fast', 'whole', 'long', 'room'].includes(what) || (what === 'room') !== (
 process.exitCode = await run(what === 'room' ? 'whole' : (what as Tier));
 
 async function run(tier: Tier): Promise<number> {
-  removeStaleOutputs();
   const all = testFiles().filter((file) => !values['without-listener'] || !mayListen(file));
   // Each run writes all bundles, so no bundle of a removed room remains.
   const bundles = writeLightTests(all);

@@ -52,7 +52,7 @@ export function goJudge(): Judge {
   };
 }
 
-/** The Python with another implementation of logs: `TICKSEAL_TLOG_PYTHON`, which `scripts/tlog_python.sh` prints, or python3. */
+/** The Python with another implementation of logs: `TICKSEAL_TLOG_PYTHON`, which `scripts/python_packages.sh tlog` prints, or python3. */
 export const PYTHON = process.env['TICKSEAL_TLOG_PYTHON'] ?? 'python3';
 
 export function pythonJudge(): Judge {

@@ -19,7 +19,7 @@ import { tileBytes } from './tile_bytes.js';
 import { LOG, LOG_ORIGIN, WITNESSES } from './witnessed_log.js';
 
 // Comparisons with other implementations, if they are installed: golang.org/x/mod/sumdb for Go and aics-tlog for Python.
-// TICKSEAL_TLOG_PYTHON selects a Python other than python3; scripts/tlog_python.sh makes one. The seed of the random changes is the date.
+// TICKSEAL_TLOG_PYTHON selects a Python other than python3; scripts/python_packages.sh tlog makes one. The seed of the random changes is the date.
 
 const random = randomsOf(Math.floor(Date.now() / 86_400_000));
 

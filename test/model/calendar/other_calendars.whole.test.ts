@@ -11,7 +11,7 @@ import { MARKET_REGULAR } from '../../../src/wire/market_status_codes.js';
 import { ROOT } from '../../pages.js';
 
 // Comparisons of calendars with those of exchange_calendars and pandas_market_calendars, minute by minute. TICKSEAL_CALENDAR_PYTHON names a
-// Python with both packages; scripts/calendar_python.sh makes one.
+// Python with both packages; `scripts/python_packages.sh calendars` makes one.
 
 const PYTHON = process.env['TICKSEAL_CALENDAR_PYTHON'] ?? 'python3';
 const IMPORTS = 'import exchange_calendars, pandas_market_calendars';

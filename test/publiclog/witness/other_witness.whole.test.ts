@@ -16,7 +16,7 @@ import { LOG, LOG_ORIGIN } from '../../tlog/witnessed_log.js';
 import { emptyFolder } from './small_witness.js';
 
 // Tests of the submitter with aics-witness, and of the witness with the client of aics-witness, including kill -9.
-// TICKSEAL_TLOG_PYTHON names a Python with the package; scripts/tlog_python.sh makes one.
+// TICKSEAL_TLOG_PYTHON names a Python with the package; scripts/python_packages.sh tlog makes one.
 
 const skip =
   spawnSync(PYTHON, ['-c', 'import aics_witness'], { stdio: 'ignore' }).status !== 0 &&
