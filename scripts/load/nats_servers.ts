@@ -13,13 +13,13 @@ export interface NatsServersOptions {
   /** The number of servers. More than one server form a cluster. */
   readonly count: number;
   /**
-   * The roles of node 1, node 2 and so on of the cluster `main`. Each node has a user on the servers, as in
-   * scripts/deploy/nats.conf. Without roles, any client has all rights.
+   * The roles of node 1, node 2 and so on of the cluster `main`. Each node has a user on the servers, as
+   * with `cluster-init`. Without roles, any client has all rights.
    */
   readonly roles?: readonly NatsUser['role'][];
   /** Changes the text of the `accounts` of servers that have roles. */
   readonly changedAccounts?: (text: string) => string;
-  /** True when a server writes each record to disk before it acknowledges the record, as in scripts/deploy/nats.conf. */
+  /** True when a server writes each record to disk before it acknowledges the record, as with `cluster-init`. */
   readonly syncAlways?: boolean | ((server: number) => boolean);
   /**
    * Returns a command that starts the server. The server's own command follows as its arguments. The server must stay the direct

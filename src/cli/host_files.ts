@@ -1,7 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseConfig } from '../config/load.js';
 import { createToken } from '../config/token_hash.js';
 import { makeFolder } from '../log/store/data_folder.js';
@@ -14,12 +13,9 @@ import {
   typesOf,
 } from './host_config.js';
 import { marketSymbols, sourcesText } from './host_sources.js';
-import { serviceUnitText, sourcesUnitText } from './host_units.js';
+import { deployFile, ROOT, serviceUnitText, sourcesUnitText } from './host_units.js';
 import { addressOf, createPrivateKey, starkKeyOf, writeNewFile } from './keygen_command.js';
 import type { NamedPublisher } from './option_forms.js';
-
-/** The folder of the program, with the templates in `scripts/deploy`. */
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 export interface HostPlan extends Omit<HostConfig, 'assets' | 'publishers' | 'tokens'> {
   /** The folder to fill. */
@@ -53,7 +49,7 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
   const dir = resolve(plan.dir);
   if (existsSync(dir) && readdirSync(dir).length > 0)
     throw new Error(`${dir} is not empty: its keys may be in use, so nothing was written`);
-  const paths = { node: process.execPath, root: ROOT.replace(/\/$/, ''), dir };
+  const paths = { node: process.execPath, root: ROOT, dir };
   for (const path of Object.values(paths))
     if (!/^[\w./@+-]+$/.test(path))
       throw new Error(
@@ -66,12 +62,12 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
     : plan.publishers.map((one, i) => ({ ...one, token: `publisher-${i + 1}` }));
   const names = ['reader', ...publishers.map(({ token }) => token)];
   const tokens = new Map(names.map((name) => [name, createToken()]));
-  const markets = template('sources.yaml');
+  const markets = deployFile('sources.yaml');
   const assets =
     plan.assets.length > 0
       ? plan.assets
       : marketSymbols(markets).map((symbol) => ({ symbol, calendar: 'none' }));
-  const config = hostConfigText(template('tickseal.yaml'), { ...plan, assets, publishers, tokens });
+  const config = hostConfigText(deployFile('tickseal.yaml'), { ...plan, assets, publishers, tokens });
   const checked = parseConfig(config, 'tickseal.yaml');
   if (!checked.ok) throw new InvalidPlan(checked.errors.join('\n'));
   const symbols = assets.map(({ symbol }) => symbol);
@@ -87,17 +83,13 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
   });
   for (const [name, token] of tokens) write(`tokens/${name}`, `${token}\n`);
   const user = process.getuid?.() === 0 ? 'tickseal' : userInfo().username;
-  write('tickseal.service', serviceUnitText(template('tickseal.service'), paths, user));
+  write('tickseal.service', serviceUnitText(paths, user));
   if (!isMarket) return { dir, user, units: ['tickseal'], assets, signers };
   write('keys/publisher.hex', `${toHex(marketKey)}\n`);
   write('sources.yaml', sources);
   write('sources.env', `TICKSEAL_TOKEN=${tokens.get('sources')}\n`);
-  write('tickseal-sources.service', sourcesUnitText(template('tickseal-sources.service'), paths));
+  write('tickseal-sources.service', sourcesUnitText(paths));
   return { dir, user, units: ['tickseal', 'tickseal-sources'], assets, signers };
-}
-
-function template(name: string): string {
-  return readFileSync(join(ROOT, 'scripts/deploy', name), 'utf8');
 }
 
 /** Returns the address at which a publisher on this host reaches the service. */

@@ -1,3 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folder of the program. */
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+
+/** Returns a file of scripts/deploy. */
+export function deployFile(name: string): string {
+  return readFileSync(join(ROOT, 'scripts/deploy', name), 'utf8');
+}
+
 /** The paths that a unit of this host names instead of those of scripts/deploy. */
 export interface UnitPaths {
   /** The program of Node. */
@@ -13,11 +25,10 @@ const HOMES = /^\/(?:home|root|run\/user)(?:\/|$)/;
 
 /**
  * Returns the unit of the service of this host, whose keys and data are in the folder of its configuration.
- * @param template the text of scripts/deploy/tickseal.service
  * @param user the owner of the folder
  */
-export function serviceUnitText(template: string, paths: UnitPaths, user: string): string {
-  const text = template
+export function serviceUnitText(paths: UnitPaths, user: string): string {
+  const text = deployFile('tickseal.service')
     .replace(/^# The private keys, .*\n(?:LoadCredential=.*\n)+\n/m, '')
     .replace(
       /^# The data folder is .*\nStateDirectory=.*\nStateDirectoryMode=.*\n/m,
@@ -31,10 +42,9 @@ export function serviceUnitText(template: string, paths: UnitPaths, user: string
 /**
  * Returns the unit of the publisher of real prices of this host. Its user differs from that of the service, so it receives its files
  * as credentials.
- * @param template the text of scripts/deploy/tickseal-sources.service
  */
-export function sourcesUnitText(template: string, paths: UnitPaths): string {
-  const text = template
+export function sourcesUnitText(paths: UnitPaths): string {
+  const text = deployFile('tickseal-sources.service')
     .replace('--from /etc/tickseal/sources.yaml', '--from %d/sources.yaml')
     .replace(
       /^LoadCredential=publisher\.hex:.*\n/m,

@@ -68,6 +68,13 @@ test(
     for (const file of ['nats.nk', 'stream.hex', 'tickseal.yaml'])
       t.equal(statSync(join(made, 'node-4', file)).mode & 0o77, 0, `${file} is its owner's`);
     t.throws(() => statSync(join(made, 'node-4', 'evm.hex')), 'an edge has no key of aggregates');
+    for (const file of ['operator.nk', 'system.nk', 'ca.key'])
+      t.equal(statSync(join(made, file)).mode & 0o77, 0, `${file} is its owner's`);
+    const textOf = (file: string) => readFileSync(join(made, file), 'utf8');
+    t.match(textOf('nats-1/nats.conf'), 'sync_interval: always');
+    t.match(textOf('nats-1/nats-server.service'), `nats-server -c ${made}/nats-1/nats.conf\n`);
+    t.match(textOf('node-4/tickseal.service'), ` serve --config ${made}/node-4/tickseal.yaml\n`);
+    t.match(textOf('node-4/tickseal.service'), `\nReadWritePaths=${made}/node-4/data\n`);
   },
 );
 

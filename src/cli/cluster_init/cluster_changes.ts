@@ -10,11 +10,11 @@ import {
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js';
+import { type NatsStaff, type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js';
 import { natsPublicKey, newNatsKey } from '../../cluster/nats/nats_key.js';
 import { NODE_MAX } from '../../model/node_list.js';
 import { writeNewFile } from '../keygen_command.js';
-import { NODE_KEYS } from './cluster_files.js';
+import { NODE_KEYS, writeUnit } from './cluster_files.js';
 
 type Role = NatsUser['role'];
 
@@ -60,6 +60,7 @@ export function addNode(dir: string, role: Role): ClusterChange {
     if (existsSync(join(like.folder, file))) copyFileSync(join(like.folder, file), join(folder, file));
   writeNewFile(join(folder, 'nats.nk'), `${key.seed}\n`);
   writeNewFile(join(folder, 'tickseal.yaml'), nodeText(like, node, role));
+  writeUnit(folder);
   const users = [...members.map(({ user }) => user), { node, role, login: { nkey: key.publicKey } }];
   return { name, role, servers: writeAccounts(cluster, users) };
 }
@@ -89,6 +90,7 @@ interface Cluster {
   /** `cluster.name` of the nodes. */
   readonly name: string;
   readonly members: readonly NodeFiles[];
+  readonly staff: NatsStaff;
   /** The configuration of each NATS server without its accounts, by the name of its folder. */
   readonly servers: ReadonlyMap<string, string>;
 }
@@ -103,13 +105,14 @@ function readCluster(dir: string): Cluster {
     throw new Error(`${dir} has no folder node-1: name the folder that cluster-init has made`);
   const sections = nodes.map((folder) => sectionsOf(join(folder, 'tickseal.yaml')).cluster);
   const members = sections.map(({ node, role }, i): NodeFiles => {
-    const seed = readFileSync(join(nodes[i]!, 'nats.nk'), 'utf8').trim();
-    return { folder: nodes[i]!, user: { node, role, login: { nkey: natsPublicKey(seed) } } };
+    return { folder: nodes[i]!, user: { node, role, login: loginIn(join(nodes[i]!, 'nats.nk')) } };
   });
   const { name } = sections[0]!;
+  const staff = { operator: loginIn(join(dir, 'operator.nk')), system: loginIn(join(dir, 'system.nk')) };
   const accounts = natsAccounts(
     name,
     members.map(({ user }) => user),
+    staff,
   );
   const servers = new Map(
     numbered('nats').map((folder) => {
@@ -122,7 +125,12 @@ function readCluster(dir: string): Cluster {
       return [folder, text.slice(0, -accounts.length)];
     }),
   );
-  return { dir, name, members, servers };
+  return { dir, name, members, staff, servers };
+}
+
+/** Returns the public key of the seed in a file. */
+function loginIn(file: string): { readonly nkey: string } {
+  return { nkey: natsPublicKey(readFileSync(file, 'utf8').trim()) };
 }
 
 function sectionsOf(file: string): z.output<typeof nodeSections> {
@@ -132,9 +140,12 @@ function sectionsOf(file: string): z.output<typeof nodeSections> {
 }
 
 /** Writes the accounts of all servers. @returns the folders of the servers */
-function writeAccounts({ dir, name, servers }: Cluster, users: readonly NatsUser[]): readonly string[] {
+function writeAccounts(
+  { dir, name, staff, servers }: Cluster,
+  users: readonly NatsUser[],
+): readonly string[] {
   for (const [folder, text] of servers)
-    writeFileSync(join(dir, folder, 'nats.conf'), text + natsAccounts(name, users));
+    writeFileSync(join(dir, folder, 'nats.conf'), text + natsAccounts(name, users, staff));
   return [...servers.keys()];
 }
 

@@ -4,6 +4,7 @@ import { type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js
 import { newNatsKey } from '../../cluster/nats/nats_key.js';
 import { parseConfig } from '../../config/load.js';
 import { toHex } from '../../model/hex.js';
+import { deployFile, serviceUnitText } from '../host_units.js';
 import { createPrivateKey, writeNewFile } from '../keygen_command.js';
 import { makeAuthority, makeServerCertificate } from './nats_authority.js';
 
@@ -33,7 +34,7 @@ export interface ServerAddress {
 /** The differences between a server's other ports and its port for nodes. The default ports are 4222, 6222 and 8222. */
 const ROUTE_PORT_AFTER = 2_000;
 const MONITOR_PORT_AFTER = 4_000;
-/** The number of connections of one server, as in scripts/deploy/nats.conf. */
+/** The number of connections of one server. */
 const CONNECTIONS_MAX = 1_000;
 
 /** An error of the configuration that every node would have. The message has one line for each error. */
@@ -60,7 +61,13 @@ export function writeClusterFiles(plan: ClusterPlan): void {
     return { node, role, login: { nkey: key.publicKey } };
   });
   if (hasTls) makeAuthority(dir);
-  const accounts = natsAccounts(name, users);
+  const staff = { operator: newNatsKey(), system: newNatsKey() };
+  for (const [user, { seed }] of Object.entries(staff)) writeNewFile(join(dir, `${user}.nk`), `${seed}\n`);
+  const { operator, system } = staff;
+  const accounts = natsAccounts(name, users, {
+    operator: { nkey: operator.publicKey },
+    system: { nkey: system.publicKey },
+  });
   for (const index of servers.keys()) writeServer(plan, index, accounts);
   const secrets = { evm: keyText('evm'), stark: keyText('stark'), stream: keyText('evm') };
   for (const { node, role, key } of members) {
@@ -70,7 +77,14 @@ export function writeClusterFiles(plan: ClusterPlan): void {
     writeNewFile(join(folder, 'nats.nk'), `${key.seed}\n`);
     if (hasTls) copyFileSync(join(dir, 'ca.pem'), join(folder, 'nats-ca.pem'));
     writeNewFile(join(folder, 'tickseal.yaml'), nodeText(plan, node, role));
+    writeUnit(folder);
   }
+}
+
+/** Writes the unit of a node for its folder. */
+export function writeUnit(folder: string): void {
+  const paths = { node: '/usr/bin/node', root: '/opt/tickseal', dir: resolve(folder) };
+  writeNewFile(join(folder, 'tickseal.service'), serviceUnitText(paths, 'tickseal'));
 }
 
 /** Checks the configuration of each role, without the files that it names: these may exist on the machines of the nodes only. */
@@ -123,6 +137,10 @@ function writeServer({ dir, servers, hasTls }: ClusterPlan, index: number, accou
     accounts,
   ];
   writeNewFile(join(folder, 'nats.conf'), lines.join('\n'));
+  writeNewFile(
+    join(folder, 'nats-server.service'),
+    deployFile('nats-server.service').replaceAll('/etc/nats', folder),
+  );
 }
 
 function serverTls(folder: string): string {

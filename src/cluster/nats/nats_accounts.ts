@@ -1,17 +1,19 @@
 import { questionTopic, reportTopic, SERVERS_TOPIC, submitTopic } from '../subjects.js';
 import { JETSTREAM_INFO, Names } from './nats_options.js';
 
+/** A password, its bcrypt hash, or the public key of an NKey, which needs no password. */
+type NatsLogin = { readonly password: string } | { readonly nkey: string };
+
 export interface NatsUser {
   readonly node: number;
   readonly role: 'aggregator' | 'edge';
-  /** The password, its bcrypt hash, or the public key of an NKey, which needs no password. */
-  readonly login: { readonly password: string } | { readonly nkey: string };
+  readonly login: NatsLogin;
 }
 
-/** The passwords, or their hashes, for the users of the command `nats`. */
+/** The users of the command `nats`: `operator` reads the state of the streams, `system` that of the servers. */
 export interface NatsStaff {
-  readonly operatorPassword: string;
-  readonly systemPassword: string;
+  readonly operator: NatsLogin;
+  readonly system: NatsLogin;
 }
 
 /** Returns the NATS user name of a node. */
@@ -69,7 +71,7 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
       ? []
       : [
           '    # For `nats server report`.',
-          `    users: [{ user: system, password: ${quoted(staff.systemPassword)} }]`,
+          `    users: [{ ${loginEntries('system', staff.system).join(', ')} }]`,
         ]),
     '  }',
     '}',
@@ -139,7 +141,7 @@ function makerLines(names: Names, user: NatsUser): string[] {
   });
 }
 
-function operatorLines(names: Names, { operatorPassword }: NatsStaff): string[] {
+function operatorLines(names: Names, { operator }: NatsStaff): string[] {
   const streams = [names.logStream, names.candleStream];
   const asked = [...STREAM_LISTS, ...streams.map((stream) => `$JS.API.STREAM.INFO.${stream}`)];
   return [
@@ -147,7 +149,7 @@ function operatorLines(names: Names, { operatorPassword }: NatsStaff): string[] 
     '  OPERATOR {',
     limitsLine(NODE_CONNECTIONS_MAX),
     '    users: [',
-    ...loginLines('      ', ['user: operator', `password: ${quoted(operatorPassword)}`], {
+    ...loginLines('      ', loginEntries('operator', operator), {
       publish: [[JETSTREAM_INFO, ...STREAM_LISTS], asked.slice(2)],
       subscribe: [['_INBOX.operator.>']],
     }),
@@ -196,11 +198,11 @@ interface Permissions {
 }
 
 function userLines(indent: string, { node, login }: NatsUser, permissions: Permissions): string[] {
-  const lines =
-    'nkey' in login
-      ? [`nkey: ${login.nkey}`]
-      : [`user: ${natsUserName(node)}`, `password: ${quoted(login.password)}`];
-  return loginLines(indent, lines, permissions);
+  return loginLines(indent, loginEntries(natsUserName(node), login), permissions);
+}
+
+function loginEntries(user: string, login: NatsLogin): string[] {
+  return 'nkey' in login ? [`nkey: ${login.nkey}`] : [`user: ${user}`, `password: ${quoted(login.password)}`];
 }
 
 function loginLines(

@@ -1,19 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import type { Test } from 'tap';
+import { natsAccounts } from '../../../src/cluster/nats/nats_accounts.js';
 import type { NatsBus } from '../../../src/cluster/nats/nats_bus.js';
-import { ROOT } from '../../pages.js';
 import { natsBus, natsServers } from './servers.js';
 
-const [SHIPPED] = /^accounts \{[\s\S]*?^system_account.*/m.exec(
-  readFileSync(join(ROOT, 'scripts/deploy/nats.conf'), 'utf8'),
-)!;
-
-/** The `accounts` of scripts/deploy/nats.conf: the password of each node is `secret-` and the node's number. */
-export const SHIPPED_ACCOUNTS = SHIPPED.replace(/"NODE_(\d)_PASSWORD_HASH"/g, '"secret-$1"')
-  .replace('OPERATOR_PASSWORD_HASH', 'o-secret')
-  .replace('SYSTEM_PASSWORD_HASH', 's-secret');
+/** The `accounts` that cluster-init makes, with passwords: that of each node is `secret-` and the node's number. */
+export const SHIPPED_ACCOUNTS = natsAccounts(
+  'main',
+  ([1, 2, 3, 4] as const).map((node) => ({
+    node,
+    role: node < 3 ? 'aggregator' : 'edge',
+    login: { password: `secret-${node}` },
+  })),
+  { operator: { password: 'o-secret' }, system: { password: 's-secret' } },
+);
 
 /** Returns the credentials of a node for {@link SHIPPED_ACCOUNTS}: 1 and 2 are aggregators, 3 and 4 are edges. */
 export function credentialsOf(node: number): string {
