@@ -4,6 +4,7 @@ import { routesOf } from '../server/documents/routes.js';
 import { Feed, units } from './feed.js';
 import { sha256, startTestService, TOKEN } from './harness.js';
 import { loginHeaders } from './login_headers.js';
+import { latestWhen } from './publishing.js';
 import { RawHttp, type RawResponse } from './raw_http.js';
 
 // Tests that no shared cache keeps an answer for which a token was needed, whatever its path and status are.
@@ -72,8 +73,8 @@ test('every answer of every path that needs a token is private', async (t) => {
     t.same(forCaches(response), expected, `${line} ${headers} ${response.status}`);
     return response.status;
   };
-  const nowNs = BigInt(Date.now()) * 1_000_000n;
-  const range = `/v1/prices/range?asset=BTCUSD&from=${nowNs}&to=${nowNs}`;
+  const { timestamp } = (await latestWhen(service, 'BTCUSD')).service_signed_price.timestamped_signature;
+  const range = `/v1/prices/range?asset=BTCUSD&from=${timestamp}&to=${timestamp}`;
   const paths = [...routesOf('service')].filter(([, { access }]) => access !== 'open').map(([path]) => path);
   t.ok(paths.length >= 18, `${paths}`);
   for (const path of [...paths, EVENTS_PATH]) {
