@@ -82,7 +82,7 @@ for (const fault of ['crash', 'loop'] as const) {
 }
 
 test('a thread that hangs when it starts is replaced too', async (t) => {
-  const harness = await startEdges(t, {}, { silenceMsMax: SILENCE_MS_MAX });
+  const harness = await startEdges(t, {}, { silenceMsMax: SILENCE_MS_MAX / 2 });
   harness.hangAtStart();
   harness.inject('crash');
   await eventually(() => harness.failures.length === 2);
