@@ -40,8 +40,7 @@ export const memory: Row = {
   variants: {
     service: (scale) => measure(scale, startService),
     'bare uWS': (scale) => measure(scale, startBare),
-    'new service': async (scale) => measureNew(scale, await startService()),
-    'new bare uWS': async (scale) => measureNew(scale, await startBare()),
+    'new service': measureNew,
   },
   lines: () => [
     {
@@ -56,20 +55,16 @@ export const memory: Row = {
       unit: 'MiB',
       variant: 'new service',
       figure: 'MiB',
-      peers: [{ variant: 'new bare uWS', figure: 'MiB' }],
-      shown: [
-        { name: 'before', unit: 'MiB', variant: 'new service', figure: 'MiB before' },
-        { name: "bare uWS's before", unit: 'MiB', variant: 'new bare uWS', figure: 'MiB before' },
-      ],
+      shown: [{ name: 'before', unit: 'MiB', variant: 'new service', figure: 'MiB before' }],
     },
   ],
 };
 
-async function startService(start: StartOptions = {}): Promise<ServerProcess> {
+async function startService(start?: StartOptions): Promise<ServerProcess> {
   return (await startPricedService({ assets: 10, clockPeriod: '60s' }, start)).service;
 }
 
-function startBare(start: StartOptions = {}): Promise<ServerProcess> {
+function startBare(start: StartOptions): Promise<ServerProcess> {
   return startPeer('uws_publish', [], start);
 }
 
@@ -86,7 +81,8 @@ async function measure(
   return { figures: { 'bytes per connection': (after - before) / CONNECTIONS[scale] } };
 }
 
-async function measureNew(scale: Scale, server: ServerProcess): Promise<Measurement> {
+async function measureNew(scale: Scale): Promise<Measurement> {
+  const server = await startService();
   await pause(SETTLE_MS[scale]);
   const before = server.anonymousBytes();
   const measured = await open(server, CONNECTIONS[scale], scale);

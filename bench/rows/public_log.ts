@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,14 +14,12 @@ import {
   writeDurably,
 } from '../../src/publiclog/ledger/ledger_folder.js';
 import { LedgerReader } from '../../src/publiclog/ledger/ledger_reader.js';
-import { HASH_FORM, PRICE_FORM, type RecordForm } from '../../src/publiclog/ledger/record_form.js';
+import { PRICE_FORM } from '../../src/publiclog/ledger/record_form.js';
 import { recordMaker } from '../../src/publiclog/ledger/record_of_aggregate.js';
 import { LogAudit } from '../../src/publiclog/witness/log_audit.js';
-import { SignedHashes } from '../../src/service/edge/signed_hashes.js';
 import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { nodeSha256 } from '../../src/tlog/node_sha256.js';
-import { HASH_BYTES } from '../../src/tlog/tree_hash.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { cpuSeconds } from '../harness/stage.js';
@@ -30,8 +27,6 @@ import { measureUnsigned } from './latency.js';
 
 /** The rates of aggregates per second: the rate of the bound, and the rate for which the stores are designed. */
 const RATES = [2_000, 400] as const;
-/** The rate of signed payloads per second: 100 groups of readers with 10 frames a second each. */
-const PAYLOAD_RATE = 1_000;
 const SECONDS: Readonly<Record<Scale, number>> = { full: 120, smoke: 3 };
 /** The number of seconds before the measured seconds. In this time, V8 compiles the code. */
 const WARM_UP_S: Readonly<Record<Scale, number>> = { full: 60, smoke: 1 };
@@ -48,7 +43,6 @@ export const publicLog: Row = {
   method:
     'Two minutes of aggregates go through the log of a process, after one minute in which V8 compiles the code: the records, the entry of a batch every second, its journal on the disk, and every 10 s the tiles and a ' +
     'signed checkpoint. The figure is CPU time by the time that the aggregates cover. Then the whole log is audited, as `tickseal log audit` does, without the network. ' +
-    'A log of payloads is measured in the same way, with hashes of 32 bytes. ' +
     'The delay from a publisher to 10 subscribers is that of the row `latency`, of a service with the log and of one without it.',
   limit:
     'A record costs two hashes of SHA-256 of 0.7 µs each, its place in the order of its batch, and its bytes in the journal. The rest is the files: a batch has a file of its own, and a tree of ' +
@@ -56,14 +50,20 @@ export const publicLog: Row = {
   rounds: 3,
   variants: {
     log: measureLog,
-    payloads: measurePayloads,
     'with the log': async (scale) => ({ figures: await measureUnsigned(scale, { publicLog: true }) }),
     'without the log': async (scale) => ({ figures: await measureUnsigned(scale, { publicLog: false }) }),
   },
   lines: () => [
-    // The rate for which the stores are designed has no bound of its own.
-    ...RATES.map((rate) => coresLine(`${rate} aggregates/s`, 'log', rate, rate === RATES[0])),
-    coresLine(`${PAYLOAD_RATE} payloads/s in a log of payloads`, 'payloads', PAYLOAD_RATE, true),
+    ...RATES.map(
+      (rate): Line => ({
+        name: `${rate} aggregates/s`,
+        unit: 'cores',
+        variant: 'log',
+        figure: `${rate}: cores`,
+        ...(rate === RATES[0] && { bound: { atMost: CORES_MAX } }),
+        shown: [{ name: 'a day', unit: 'MB', variant: 'log', figure: `${rate}: MB a day` }],
+      }),
+    ),
     {
       name: 'audit of a day with 400 aggregates/s',
       unit: 'minutes of a core',
@@ -85,98 +85,39 @@ export const publicLog: Row = {
   ],
 };
 
-function coresLine(name: string, variant: string, rate: number, isBound: boolean): Line {
-  return {
-    name,
-    unit: 'cores',
-    variant,
-    figure: `${rate}: cores`,
-    ...(isBound && { bound: { atMost: CORES_MAX } }),
-    shown: [{ name: 'a day', unit: 'MB', variant, figure: `${rate}: MB a day` }],
-  };
-}
-
 async function measureLog(scale: Scale): Promise<Measurement> {
-  const recordOf = recordMaker();
   const figures: Figures = {};
-  for (const rate of RATES)
-    await measureWriting(scale, figures, rate, PRICE_FORM, (fromNs) => {
-      const aggregates = Array.from({ length: rate }, (_, i) => aggregateAt(fromNs, i, rate));
-      return (ledger) => {
-        for (const aggregate of aggregates) ledger.add(recordOf(aggregate));
-      };
-    });
-  return { figures };
-}
-
-/** Measures a log of payloads. The hashes are ready, because the signatures need them without the log too. */
-async function measurePayloads(scale: Scale): Promise<Measurement> {
-  const figures: Figures = {};
-  await measureWriting(scale, figures, PAYLOAD_RATE, HASH_FORM, (fromNs) => {
-    const hashes = randomBytes(PAYLOAD_RATE * HASH_BYTES);
-    return (ledger) => addHashes(ledger, hashes, fromNs);
-  });
-  return { figures };
-}
-
-/** Writes a log into a temporary folder, and adds its figures. */
-async function measureWriting(
-  scale: Scale,
-  figures: Figures,
-  rate: number,
-  form: RecordForm,
-  recordsOf: RecordsOfSecond,
-): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
-  try {
-    const batches = WARM_UP_S[scale] + SECONDS[scale];
-    const perDay = DAY_S / batches;
-    figures[`${rate}: cores`] = (await writeLog(dir, scale, form, recordsOf)) / SECONDS[scale];
-    figures[`${rate}: MB a day`] = (bytesIn(publicFolderOf(dir)) * perDay) / MB;
-    if (form === PRICE_FORM)
+  for (const rate of RATES) {
+    const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
+    try {
+      const batches = WARM_UP_S[scale] + SECONDS[scale];
+      const perDay = DAY_S / batches;
+      figures[`${rate}: cores`] = (await writeLog(dir, scale, rate)) / SECONDS[scale];
+      figures[`${rate}: MB a day`] = (bytesIn(publicFolderOf(dir)) * perDay) / MB;
       figures[`${rate}: minutes of audit`] = ((await auditLog(dir, batches)) * perDay) / 60;
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
-}
-
-/** Prepares the records of the second that begins at a time, and returns the function that adds them. */
-type RecordsOfSecond = (fromNs: bigint) => (ledger: Ledger) => void;
-
-/** Collects the hashes as an edge does, and adds them as the log of a node does. */
-function addHashes(ledger: Ledger, hashes: Uint8Array, fromNs: bigint): void {
-  const collected = new SignedHashes((bytes) => {
-    for (let at = 0; at < bytes.length; at += HASH_BYTES) {
-      const record = Buffer.allocUnsafe(HASH_BYTES + 8);
-      record.set(bytes.subarray(at, at + HASH_BYTES));
-      record.writeBigUInt64BE(fromNs, HASH_FORM.timeAt);
-      ledger.add(record);
+    } finally {
+      rmSync(dir, { recursive: true });
     }
-  }, Date.now);
-  for (let at = 0; at < hashes.length; at += HASH_BYTES) collected.add(hashes, at);
-  collected.flush();
+  }
+  return { figures };
 }
 
 /** Writes a log as a service does. @returns the CPU time of the measured seconds */
-async function writeLog(
-  dir: string,
-  scale: Scale,
-  form: RecordForm,
-  recordsOf: RecordsOfSecond,
-): Promise<number> {
+async function writeLog(dir: string, scale: Scale, rate: number): Promise<number> {
+  const recordOf = recordMaker();
   const seconds = WARM_UP_S[scale] + SECONDS[scale];
   const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
   const onMismatch = (reason: string) => {
     throw new Error(reason);
   };
-  const ledger = await Ledger.open({ ...folders, origin: ORIGIN, form, onMismatch });
+  const ledger = await Ledger.open({ ...folders, origin: ORIGIN, form: PRICE_FORM, onMismatch });
   const signer = new CheckpointSigner({ ...folders, origin: ORIGIN, key: KEY });
   let cpuS = 0;
   for (let second = 0; second < seconds; second++) {
     const fromNs = BigInt(second) * NS_PER_SECOND;
-    const addTo = recordsOf(fromNs);
+    const aggregates = Array.from({ length: rate }, (_, i) => aggregateAt(fromNs, i, rate));
     const startS = cpuSeconds();
-    addTo(ledger);
+    for (const aggregate of aggregates) ledger.add(recordOf(aggregate));
     await ledger.flush();
     await ledger.apply(await ledger.nextEntry(0n, fromNs, fromNs + NS_PER_SECOND));
     await ledger.flush();

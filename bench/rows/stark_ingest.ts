@@ -3,7 +3,7 @@ import { ORACLE_ID, symbolOf } from '../../scripts/load/config.js';
 import { publisherKeys } from '../../scripts/load/keys.js';
 import { Pedersen } from '../../src/crypto/stark/pedersen.js';
 import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark/stark.js';
-import { StarkVerifier, starkSignMessage } from '../../src/crypto/stark/stark_ecdsa.js';
+import { starkSignMessage } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
@@ -19,13 +19,12 @@ export const starkIngest: Row = {
   name: 'stark-ingest',
   title: 'Stark updates accepted per second and core',
   method:
-    'Over a socket as for EVM, 20 per message; and the stage alone, on one thread. The peer hashes with Pedersen and ' +
+    'Over a socket as for EVM, 20 per message. The peer hashes with Pedersen and ' +
     'verifies with @scure/starknet as it comes, under whole public keys, though the wire carries only their x, which ' +
     'costs that library twice as much.',
   rounds: 3,
   variants: {
     service: overSocket,
-    stage: async (scale) => ({ figures: { calls: callsPerCpuSecond(scale, ours()) } }),
     '@scure/starknet': async (scale) => ({ figures: { calls: callsPerCpuSecond(scale, plain()) } }),
   },
   lines: () => [
@@ -34,20 +33,11 @@ export const starkIngest: Row = {
       unit: 'updates/s per core',
       variant: 'service',
       figure: 'updates',
-      peers: [PLAIN],
+      peers: [{ variant: '@scure/starknet', figure: 'calls', ratio: { atLeast: 6 } }],
       shown: coresOf('service', 'updates'),
-    },
-    {
-      name: 'verification alone',
-      unit: 'updates/s per core',
-      variant: 'stage',
-      figure: 'calls',
-      peers: [PLAIN],
     },
   ],
 };
-
-const PLAIN = { variant: '@scure/starknet', figure: 'calls', ratio: { atLeast: 6 } };
 
 async function overSocket(scale: Scale): Promise<Measurement> {
   const usage = await measureIngest({
@@ -73,17 +63,6 @@ function signedMessages() {
     const signature = starkSignMessage(pedersenHash, message, fieldNumber(secretKey));
     return { ...message, ...signature, publicKey: key, secretKey };
   });
-}
-
-function ours(): () => void {
-  const claims = signedMessages();
-  const verifier = new StarkVerifier(new Pedersen());
-  // This loop fills the tables, because the service also fills its tables before the first update.
-  for (const claim of claims) verifier.verify(claim);
-  let at = 0;
-  return () => {
-    if (verifier.verify(claims[at++ & 127]!) !== 'valid') throw new Error('a signature is not valid');
-  };
 }
 
 function plain(): () => void {

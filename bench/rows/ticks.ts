@@ -1,13 +1,11 @@
-import type { ServerProcess } from '../../scripts/load/server_process.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
-import { publishMessage, Updates } from '../../scripts/load/updates.js';
+import { publishMessage } from '../../scripts/load/updates.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { addCores, coresOf } from '../harness/used_cores.js';
-import { startPeer } from '../peers/start.js';
 import { firstAssets } from '../workloads/frames.js';
 import { startPricedService } from '../workloads/priced_service.js';
 import { publishEvery } from '../workloads/publishers.js';
@@ -30,19 +28,13 @@ export const ticks: Row = {
   method:
     'Read off the `ts` of the frames on one connection a channel: how many of the wall-clock multiples of the interval ' +
     'there was a frame for, and how late it was made. Arrival is when the client read it, which the client is late for ' +
-    'too. The peer has a `setInterval` a channel, and verifies as many signatures.',
+    'too.',
   limit:
     'A tick is made 0.2 ms after its time as a rule. One that is later has waited for a core that another thread or ' +
     'process held, up to a time slice of the scheduler (1.4 ms, checked every 4 ms): the last line shows how long. Where the machine is the ' +
     'service’s own, or its process has priority (`nice`), it does not.',
   rounds: 2,
-  variants: {
-    service: async (scale) => {
-      const { service, updates } = await startPricedService({ assets: ASSETS });
-      return measure(service, scale, updates);
-    },
-    setInterval: async (scale) => measure(await startPeer('interval_server'), scale, new Updates('evm')),
-  },
+  variants: { service: measure },
   lines: (scale) => [
     ...channels(scale).flatMap(([channel]) => linesOf(channel)),
     {
@@ -50,7 +42,6 @@ export const ticks: Row = {
       unit: 'of the time',
       variant: 'service',
       figure: 'waiting',
-      peers: [{ variant: 'setInterval', figure: 'waiting' }],
       shown: coresOf('service', 'all'),
     },
   ],
@@ -58,21 +49,18 @@ export const ticks: Row = {
 
 function linesOf(channel: string): Line[] {
   const figure = (name: string) => ({ variant: 'service', figure: `${channel}: ${name}` });
-  const peers = (name: string) => [{ variant: 'setInterval', figure: `${channel}: ${name}` }];
   return [
     {
       name: `${channel}: ticks sent`,
       unit: 'of all',
       ...figure('sent'),
       bound: { atLeast: 0.99 },
-      peers: peers('sent'),
     },
     {
       name: `${channel}: late p99`,
       unit: 'ms',
       ...figure('late p99'),
       bound: { atMost: 2 },
-      peers: peers('late p99'),
       shown: [
         { name: 'p50', unit: 'ms', ...figure('late p50') },
         { name: 'arrival p99', unit: 'ms', ...figure('arrival p99') },
@@ -89,14 +77,15 @@ interface Tick {
   readonly arrivedMs: number;
 }
 
-async function measure(server: ServerProcess, scale: Scale, updates: Updates): Promise<Measurement> {
+async function measure(scale: Scale): Promise<Measurement> {
+  const { service, updates } = await startPricedService({ assets: ASSETS });
   const ticksByChannel = new Map<string, Tick[]>();
   const streams = await Promise.all(
     channels(scale).map(([channel]) => {
       const those: Tick[] = [];
       ticksByChannel.set(channel, those);
       return openStreams({
-        port: server.port,
+        port: service.port,
         query: `channel=${channel}`,
         count: SUBSCRIBERS[scale],
         assetsOf: () => firstAssets(ASSETS),
@@ -106,18 +95,18 @@ async function measure(server: ServerProcess, scale: Scale, updates: Updates): P
       });
     }),
   );
-  const publishing = publishEvery(server.port, UPDATE_MS, MEASURE_MS[scale] + 2 * MARGIN_MS, () =>
+  const publishing = publishEvery(service.port, UPDATE_MS, MEASURE_MS[scale] + 2 * MARGIN_MS, () =>
     firstAssets(ASSETS).map((asset) => publishMessage([updates.update(0, asset).text])),
   );
   await pause(MARGIN_MS);
   const fromMs = wallClockMs();
-  const end = measureUsage(server);
+  const end = measureUsage(service);
   await pause(MEASURE_MS[scale]);
   const usage = end();
   const toMs = wallClockMs();
   await publishing;
   for (const each of streams) each.close();
-  await server.stop();
+  await service.stop();
   const figures: Figures = { waiting: usage.serverWaitShare };
   addCores(figures, 'all', usage);
   for (const [channel, intervalMs] of channels(scale))

@@ -1,7 +1,7 @@
 import { clientFrame } from '../../scripts/load/frame_socket.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
-import { publishMessage, type Updates } from '../../scripts/load/updates.js';
+import type { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import type { Figures } from '../harness/row.js';
 import { openPublisher } from './publishers.js';
@@ -24,17 +24,8 @@ export interface Way {
  * several times slower.
  * @param burst the number of messages in each millisecond
  */
-export async function warmUp(way: Way, subscribers: number, messages: number, burst: number): Promise<void> {
-  const { readPort, publishPort, query, updates } = way;
-  const streams = await openStreams({ port: readPort, query, count: subscribers, assetsOf: () => [0] });
-  const publisher = await openPublisher(publishPort, 'evm', refuseReply);
-  for (const [i, message] of makeMessages(updates, messages).entries()) {
-    publisher.write(message);
-    if (i % burst === 0) await pause(1);
-  }
-  await pause(20 * INTERVAL_MS);
-  publisher.close();
-  streams.close();
+export function warmUp(way: Way, subscribers: number, messages: number, burst: number): Promise<void> {
+  return send(way, subscribers, messages, { pauseMs: 1, burst });
 }
 
 /**
@@ -42,38 +33,49 @@ export async function warmUp(way: Way, subscribers: number, messages: number, bu
  * @returns the delay in ms for each update and each subscriber.
  */
 export async function measureDelays(way: Way, subscribers: number, messages: number): Promise<number[]> {
-  const { readPort, publishPort, query, updates } = way;
   const delaysMs: number[] = [];
   let sentMs: number | undefined;
-  const streams = await openStreams({
-    port: readPort,
-    query,
-    count: subscribers,
-    assetsOf: () => [0],
+  await send(way, subscribers, messages, {
+    pauseMs: INTERVAL_MS,
+    burst: 1,
+    onSend: () => {
+      sentMs = performance.now();
+    },
     onFrame() {
       // The first frame does not count, because this frame has an earlier price.
       if (sentMs !== undefined) delaysMs.push(performance.now() - sentMs);
     },
   });
+  return delaysMs;
+}
+
+interface Pace {
+  /** The time before each burst of messages. */
+  readonly pauseMs: number;
+  readonly burst: number;
+  readonly onSend?: () => void;
+  readonly onFrame?: () => void;
+}
+
+async function send(way: Way, subscribers: number, messages: number, pace: Pace): Promise<void> {
+  const { readPort: port, publishPort, query, updates } = way;
+  const { pauseMs, burst, onSend, onFrame = () => {} } = pace;
+  const streams = await openStreams({ port, query, count: subscribers, assetsOf: () => [0], onFrame });
   const publisher = await openPublisher(publishPort, 'evm', refuseReply);
-  for (const message of makeMessages(updates, messages)) {
-    await pause(INTERVAL_MS);
-    sentMs = performance.now();
-    publisher.write(message);
+  const frames = Array.from({ length: messages }, () => clientFrame(updates.message(0, [0])));
+  for (const [i, frame] of frames.entries()) {
+    if (i % burst === 0) await pause(pauseMs);
+    onSend?.();
+    publisher.write(frame);
   }
   await pause(20 * INTERVAL_MS);
   publisher.close();
   streams.close();
-  return delaysMs;
 }
 
 export function addPercentiles(figures: Figures, name: string, delaysMs: readonly number[]): void {
   figures[`${name}: p50`] = percentile(delaysMs, 50);
   figures[`${name}: p99`] = percentile(delaysMs, 99);
-}
-
-function makeMessages(updates: Updates, count: number): Buffer[] {
-  return Array.from({ length: count }, () => clientFrame(publishMessage([updates.update(0, 0).text])));
 }
 
 /** Throws an error on any reply, because valid updates get no reply. */

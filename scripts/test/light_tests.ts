@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
 import { BUNDLES, DIST, isOfTier } from './files.js';
 
@@ -64,9 +64,7 @@ export function writeLightTests(files: readonly string[]): LightTests[] {
     if (!names.has(`${BUNDLES}/${old}`)) rmSync(`${DIST}${BUNDLES}/${old}`);
   for (const { bundle, files: light } of written) {
     const text = light.map((file) => `import '${posix.relative(BUNDLES, file)}';\n`).join('');
-    // The function does not write an unchanged file again, because `--changed` would treat the file as changed.
-    const path = DIST + bundle;
-    if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
+    writeFileSync(DIST + bundle, text);
   }
   return written;
 }
@@ -93,13 +91,6 @@ export function isLight(file: string): boolean {
 /** Returns whether a compiled test may open a listener. Such a test loads uWebSockets.js, or starts the program. */
 export function mayListen(file: string): boolean {
   return STARTS_PROGRAM.test(readFileSync(DIST + file, 'utf8')) || loads(file, (name) => LISTENS.test(name));
-}
-
-/** Returns whether a compiled test, or a module that the test loads, was compiled again after a time. */
-export function hasChanged(file: string, sinceMs: number): boolean {
-  const isNewer = (name: string) =>
-    (statSync(DIST + name, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY) > sinceMs;
-  return isNewer(file) || loads(file, isNewer);
 }
 
 /**

@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DIST, isOfTier, ROOT, type Tier, testFiles } from './files.js';
-import { changedTests, keepRuns, nameOf } from './last_runs.js';
 import { mayListen, writeLightTests } from './light_tests.js';
-import { type FileTime, overBudget, readTimes, slowestTable } from './times.js';
+import { type FileTime, nameOf, overBudget, readTimes, slowestTable } from './times.js';
 
 /**
  * Runs the compiled tests of a tier with tap, and then prints the files that took the most CPU time. The arguments are `fast`, `whole` or
@@ -15,11 +14,10 @@ import { type FileTime, overBudget, readTimes, slowestTable } from './times.js';
  *
  * | Option | Effect |
  * |---|---|
- * | `--changed` | omits files that have not changed since they passed |
  * | `--without-listener` | omits files that need uWebSockets.js |
  * | `--seeds N`, `--rounds N` | the sizes of `long` |
  */
-const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listener] [--seeds N] [--rounds N]';
+const HELP = 'one of: fast, whole, long, room NAME [--without-listener] [--seeds N] [--rounds N]';
 
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
@@ -41,7 +39,6 @@ const ALONE = ['--disable-coverage', '--jobs=1'];
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    changed: { type: 'boolean', default: false },
     'without-listener': { type: 'boolean', default: false },
     seeds: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '3' },
@@ -66,19 +63,12 @@ async function run(tier: Tier): Promise<number> {
     console.error(room === '' ? 'No tests were found.' : `There are no tests in test/${room}.`);
     return 1;
   }
-  const run = values.changed ? changedTests(files) : files;
-  if (run.length === 0) {
-    console.log('No test has changed since it passed.');
-    return 0;
-  }
-  const startMs = Date.now();
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-tests-'));
   try {
     const timesFile = join(folder, 'times');
-    let status = await runTap(tier, run, timesFile);
+    let status = await runTap(tier, files, timesFile);
     const times = readTimes(timesFile);
-    if (status !== 0 && tier === 'whole' && room === '') status = await runFailedAlone(run, times, folder);
-    keepRuns(times, startMs);
+    if (status !== 0 && tier === 'whole' && room === '') status = await runFailedAlone(files, times, folder);
     console.log(slowestTable(times));
     const slow = overBudget(times, BUDGET_S);
     for (const { file, cpuS } of slow)

@@ -38,3 +38,8 @@ export function slowestTable(times: readonly FileTime[]): string {
 export function overBudget(times: readonly FileTime[], budgetS: Readonly<Record<Tier, number>>): FileTime[] {
   return times.filter(({ file, cpuS }) => cpuS > budgetS[tierOf(file)]);
 }
+
+/** Returns the name of a compiled test in a {@link FileTime}. */
+export function nameOf(file: string): string {
+  return file.replace(/^test\/(.*)\.test\.js$/, '$1');
+}
