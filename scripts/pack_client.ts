@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
@@ -11,6 +11,15 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The entries for browsers, including the worker that verifies payloads. */
 const BROWSER_ENTRIES = ['index', 'verify/verify_worker', 'tlog_index', 'signers_index'];
 const NODE_ENTRIES = ['node_index'];
+/** The folder of the declarations for modules that call `require`. Node loads the same modules for them as for `import`. */
+const COMMONJS_TYPES = 'commonjs';
+/** The entries of the package. */
+const DOORS: Readonly<Record<string, Door>> = {
+  '.': { module: 'index', nodeModule: 'node_index' },
+  './worker': { module: 'verify/verify_worker' },
+  './signers': { module: 'signers_index' },
+  './tlog': { module: 'tlog_index' },
+};
 /** The contracts, which compilers of Solidity import from the package. */
 const CONTRACTS = join(ROOT, 'src/client/solidity');
 const NAME = 'tickseal-client';
@@ -43,30 +52,25 @@ function packClient(dir: string): string {
     type: 'module',
     sideEffects: ['./client/verify/verify_worker.js'],
     exports: {
-      '.': {
-        types: './client/index.d.ts',
-        node: './client/node_index.js',
-        default: './client/index.js',
-      },
-      './worker': {
-        types: './client/verify/verify_worker.d.ts',
-        default: './client/verify/verify_worker.js',
-      },
-      './signers': {
-        types: './client/signers_index.d.ts',
-        default: './client/signers_index.js',
-      },
-      './tlog': {
-        types: './client/tlog_index.d.ts',
-        default: './client/tlog_index.js',
-      },
+      ...Object.fromEntries(Object.entries(DOORS).map(([name, door]) => [name, exportOf(door)])),
       './contracts/*': './contracts/*',
     },
+    // TypeScript's resolution `node10` reads these fields, not `exports`.
+    main: './client/node_index.js',
+    types: './client/index.d.ts',
+    typesVersions: {
+      '*': Object.fromEntries(
+        Object.entries(DOORS)
+          .filter(([name]) => name !== '.')
+          .map(([name, { module }]) => [name.slice('./'.length), [`./client/${module}.d.ts`]]),
+      ),
+    },
     engines: root.engines,
-    files: ['**/*.js', '**/*.d.ts', 'contracts/*.sol'],
+    files: ['**/*.js', '**/*.d.ts', `${COMMONJS_TYPES}/package.json`, 'contracts/*.sol'],
     dependencies: Object.fromEntries(dependencies.map((name) => [name, versionOf(name, root.dependencies)])),
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
+  writeFileSync(join(folder, COMMONJS_TYPES, 'package.json'), '{ "type": "commonjs" }\n');
   writeFileSync(join(folder, 'README.md'), readme());
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   for (const name of readdirSync(CONTRACTS).filter((file) => file.endsWith('.sol')))
@@ -80,6 +84,22 @@ function packClient(dir: string): string {
   );
   const [{ filename }] = JSON.parse(printed.toString()) as [{ filename: string }];
   return join(dir, filename);
+}
+
+interface Door {
+  readonly module: string;
+  /** The module for Node, if it is another one. */
+  readonly nodeModule?: string;
+}
+
+/** Returns the conditions of an entry. */
+function exportOf({ module, nodeModule = module }: Door): object {
+  const modules = { node: `./client/${nodeModule}.js`, default: `./client/${module}.js` };
+  return {
+    require: { types: `./${COMMONJS_TYPES}/client/${module}.d.ts`, ...modules },
+    types: `./client/${module}.d.ts`,
+    ...modules,
+  };
 }
 
 /** Returns the README of the client. The examples import the client by the name of this package. */
@@ -110,6 +130,7 @@ function compile(entries: readonly string[], outDir: string, compiled: Set<strin
   const packages = new Set<string>();
   const writeFile = (path: string, text: string) => {
     ts.sys.writeFile(path, text);
+    if (path.endsWith('.d.ts')) ts.sys.writeFile(join(outDir, COMMONJS_TYPES, relative(outDir, path)), text);
     for (const { fileName } of ts.preProcessFile(text).importedFiles) {
       if (!fileName.startsWith('.')) packages.add(packageOf(fileName));
     }

@@ -3,8 +3,9 @@ import { TIMESTAMP_DIGITS_MAX, TIMESTAMP_PATTERN } from '../wire/quantized_price
 /** A UNIX time in nanoseconds, exact. A `number` cannot contain such a time exactly. */
 export type TimeNs = bigint & { readonly timeNs: unique symbol };
 
-export const NS_PER_MS = 1_000_000n;
-export const NS_PER_SECOND = 1_000_000_000n;
+// Declared as bigint: a literal in a declaration file is an error for compilers whose target is below ES2020.
+export const NS_PER_MS: bigint = 1_000_000n;
+export const NS_PER_SECOND: bigint = 1_000_000_000n;
 
 /** The latest time, 2^63-1 ns, in the year 2262. Timestamps are sent as int64. */
 const TIME_MAX = 2n ** 63n - 1n;

@@ -1,14 +1,17 @@
+import { execFile } from 'node:child_process';
 import { webcrypto } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build, stop } from 'esbuild';
 import { type Test, test } from 'tap';
 import ts from 'typescript';
 import { WebSocket } from 'ws';
+import { NOT_PREPARED, preparedPackages } from '../prepared_packages.js';
 import { runProgram } from '../run_program.js';
 import { startContractServer, TOKEN } from './contract_server.js';
 
@@ -39,6 +42,15 @@ test('the client is an npm package of its own', async (t) => {
   await install(t, project, tarball);
   await t.test('examples', (t) => checkExamples(t, project));
   await t.test('types', async (t) => checkTypes(t, project));
+  const compiler = preparedPackages().get('typescript');
+  await t.test('types of TypeScript 5.4', { skip: compiler === undefined && NOT_PREPARED }, (t) =>
+    checkOlderTypes(t, project, join(compiler!, 'node_modules/typescript/bin/tsc')),
+  );
+  await t.test('require', async (t) => {
+    writeFileSync(join(project, 'required.cjs'), REQUIRED);
+    const output = await promisify(execFile)('node', ['required.cjs'], { cwd: project });
+    t.same(output, { stdout: 'function function function true\n', stderr: '' });
+  });
   await t.test('bundles', async (t) => {
     const stream = await bundle(
       project,
@@ -126,6 +138,7 @@ async function install(t: Test, project: string, tarball: string): Promise<void>
     'LICENSE',
     'README.md',
     'client',
+    'commonjs',
     'contracts',
     'model',
     'package.json',
@@ -207,6 +220,52 @@ verifyAggregate('', {});
 // @ts-expect-error without named signers nothing is verified
 if (verifyPayload('', { signers: 'unchecked' }).verdict === 'verified') void subscriber;
 `;
+
+/** A program of CommonJS. */
+const REQUIRED = `
+const { Client, createClient } = require('${PACKAGE}');
+const { followSigners } = require('${PACKAGE}/signers');
+const { verifyLogged } = require('${PACKAGE}/tlog');
+import('${PACKAGE}').then((imported) => console.log(typeof createClient, typeof followSigners, typeof verifyLogged, imported.Client === Client));
+`;
+
+/** A program for compilers whose target is ES2018. */
+const OLDER_CONSUMER = `
+import { createClient, EquivocationError, type Tick, verifyPayload } from '${PACKAGE}';
+import { followSigners } from '${PACKAGE}/signers';
+import * as tlog from '${PACKAGE}/tlog';
+import type { PayloadToVerify } from '${PACKAGE}/worker';
+
+export async function read(signers: string[]): Promise<bigint | undefined> {
+  const client = createClient({ urls: 'https://example.com', token: 'token', signers });
+  client.on('error', (error) => console.log(error.message, error instanceof EquivocationError));
+  for await (const tick of client.stream(['BTCUSD'])) {
+    const { price }: Tick = tick;
+    return price;
+  }
+  return undefined;
+}
+export const hexOf = ({ hex, signers }: PayloadToVerify) => verifyPayload(hex, { signers }).verdict;
+void [followSigners, tlog];
+`;
+
+/** Compiles a program of ES2018 with an older compiler, in each way to find packages, and loads what runs in Node. */
+async function checkOlderTypes(t: Test, project: string, tsc: string): Promise<void> {
+  writeFileSync(join(project, 'older.ts'), OLDER_CONSUMER);
+  for (const [module, resolution] of [
+    ['commonjs', 'node10'],
+    ['node16', 'node16'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    const options = ['--strict', '--target', 'es2018', '--lib', 'es2018,dom', '--module', module];
+    const places = ['--moduleResolution', resolution, '--outDir', resolution, 'older.ts'];
+    const { stdout } = await promisify(execFile)('node', [tsc, ...options, ...places], {
+      cwd: project,
+    }).catch((failed: { stdout: string }) => failed);
+    t.equal(stdout, '', resolution);
+    if (module !== 'esnext') await runProgram('node', [`${resolution}/older.js`], project);
+  }
+}
 
 function checkTypes(t: Test, project: string): void {
   const files = { consumer: CONSUMER, bare: `export * from '${PACKAGE}';` };

@@ -8,7 +8,7 @@ import { inverse, reduce } from './modular_inverse.js';
 /** The field's prime, 2^251 + 17 * 2^192 + 1. */
 export const FIELD_PRIME = STARK_FIELD_PRIME;
 /** The order n of the group. */
-export const GROUP_ORDER = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
+export const GROUP_ORDER: bigint = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
 
 export interface AffinePoint {
   readonly x: bigint;
