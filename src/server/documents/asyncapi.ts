@@ -73,7 +73,10 @@ function server(protocol: 'ws' | 'wss', description: string) {
   };
 }
 
-function channelObject({ address, title, description, operations }: ChannelDefinition, query: JsonSchema) {
+function channelObject(
+  { address, group, title, description, operations }: ChannelDefinition,
+  query: JsonSchema,
+) {
   const names = Object.values(operations).flatMap(({ messages, reply = [] }) => [...messages, ...reply]);
   const messages = [...new Set(names)].map(
     (name) => [name, { $ref: `#/components/messages/${name}` }] as const,
@@ -82,6 +85,7 @@ function channelObject({ address, title, description, operations }: ChannelDefin
     address,
     title,
     description,
+    tags: [{ name: group }],
     messages: Object.fromEntries(messages),
     bindings: { ws: { method: 'GET', query, bindingVersion: '0.1.0' } },
   };

@@ -4,6 +4,7 @@ import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js
 import { aggregateQuery } from '../schemas/aggregate_schemas.js';
 import { publishQuery, streamQuery } from '../schemas/message_schemas.js';
 import type { MessageName } from './message_catalogue.js';
+import type { RouteGroupName } from './route_groups.js';
 
 /** An exchange on a channel, from the view of the service. */
 export interface OperationDefinition {
@@ -15,6 +16,7 @@ export interface OperationDefinition {
 
 export interface ChannelDefinition {
   readonly address: string;
+  readonly group: RouteGroupName;
   readonly title: string;
   readonly description: string;
   readonly query: z.ZodObject;
@@ -38,6 +40,7 @@ client address has made too many failed logins or refused requests
 export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
   stream: {
     address: STREAM_PATH,
+    group: 'streams',
     title: 'Streaming',
     description: `Prices of subscribed assets, one frame per connection and tick with all assets that it holds.
 
@@ -100,6 +103,7 @@ function publishChannel(
 ): ChannelDefinition {
   return {
     address,
+    group: 'publishing',
     title: `Publishing, ${kind} signatures`,
     description: `Takes updates of publishers with ${kind} signatures. Each update of a message is judged by itself: the \
 good ones count, the bad ones are reported.
@@ -129,6 +133,7 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'publish'])}`,
 function subscribeChannel(kind: 'EVM' | 'Stark', address: string): ChannelDefinition {
   return {
     address,
+    group: 'streams',
     title: `Signed aggregates, ${kind} signatures`,
     description: `Sends the aggregates of subscribed assets with ${kind} signatures: each at once when it is subscribed, and then whenever \
 one is signed. An asset is named by its symbol.

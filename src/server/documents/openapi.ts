@@ -4,6 +4,7 @@ import { goneResponse } from '../schemas/past_schemas.js';
 import { errorResponse } from '../schemas/value_schemas.js';
 import { API_VERSION, EXACT_NUMBERS, LOGIN_SCHEMES, TOKEN_SCHEME } from './about.js';
 import { documentSchemas, type JsonSchema } from './json_schema.js';
+import { groupOf, ROUTE_GROUPS } from './route_groups.js';
 
 export const OPENAPI_VERSION = '3.1.0';
 
@@ -54,6 +55,7 @@ export function openApiDocument(routes: ReadonlyMap<string, DescribedRoute>) {
     },
     servers: [{ url: '/', description: 'Where this document was read from' }],
     security: [{ token: [] }],
+    tags: Object.entries(ROUTE_GROUPS).map(([name, { description }]) => ({ name, description })),
     paths: Object.fromEntries(paths),
     components: {
       schemas: schemas.components,
@@ -211,6 +213,7 @@ function operation(
   };
   return {
     operationId: path.slice(1).replaceAll(/\W+/g, '_'),
+    tags: [groupOf(path)],
     summary: route.summary,
     ...SECURITY[route.access],
     ...(route.method === 'POST' && { requestBody: { content: { 'application/json': { schema: {} } } } }),
