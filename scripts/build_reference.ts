@@ -1,30 +1,21 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import {
-  type ClientReference,
-  type Docstring,
-  type EntryKind,
-  REFERENCE_FILE,
-  type ReferenceEntry,
-  type ReferenceMember,
-} from '../src/server/documents/client_reference.js';
+import type {
+  ClientReference,
+  Docstring,
+  EntryKind,
+  ReferenceEntry,
+  ReferenceMember,
+} from './site/client_reference.js';
 
-// Makes the reference of the client from its docstrings, in `dist/reference/client.json`. `scripts/build_page.ts` runs this
-// code.
+// Makes the reference of the client from its docstrings. `scripts/build_site.ts` runs this code.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The client for browsers, and the client for Node. */
 const INDEX = join(ROOT, 'src/client/index.ts');
 const NODE_INDEX = join(ROOT, 'src/client/node_index.ts');
 const PRINTER = ts.createPrinter({ removeComments: true });
-
-/** Writes the reference of this project's client. */
-export function buildReference(): void {
-  mkdirSync(new URL('.', REFERENCE_FILE), { recursive: true });
-  writeFileSync(REFERENCE_FILE, JSON.stringify(readReference(INDEX, NODE_INDEX)));
-}
 
 /**
  * Reads the exports of a module, with their docstrings.

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './flatc.mjs';
 
-// Compiles each TypeScript module into `dist`, without type checks, and bundles the programs and the live page. The program keeps outputs
+// Compiles each TypeScript module into `dist`, without type checks, and bundles the programs and the live page, and builds the site of documents. The program keeps outputs
 // that are newer than their sources, so a start after an installation compiles nothing. The program is plain JavaScript, because it runs
 // before any compilation.
 
@@ -19,8 +19,8 @@ const PROGRAMS = [
   'src/crypto/pool/worker.ts',
   'src/service/edge/threads/thread_main.ts',
 ];
-/** The files that a build of the page writes last. */
-const PAGE_OUTPUTS = ['dist/page/manifest.json', 'dist/reference/client.json'];
+/** The files that a build of the page and of the site writes. */
+const PAGE_OUTPUTS = ['dist/page/index.html', 'dist/site/index.html'];
 
 const madeMs = Math.max(...MAKERS.map(changedMs));
 const sources = FOLDERS.flatMap(filesOf);
@@ -54,10 +54,17 @@ if (builtMs <= Math.max(...bundled.map(changedMs), madeMs)) {
   const { buildPrograms } = await import('../dist/scripts/build_programs.js');
   await buildPrograms(ROOT, PROGRAMS);
 }
-const pageSources = sources.filter((file) => /^(?:src|scripts)\//.test(file));
+const pageSources = [
+  'README.md',
+  'package.json',
+  ...sources.filter((file) => /^(?:src|scripts)\//.test(file)),
+];
 const isPageStale =
   Math.min(...PAGE_OUTPUTS.map(changedMs)) <= Math.max(...pageSources.map(changedMs), madeMs);
-if (isPageStale) await import('../dist/scripts/build_page.js');
+if (isPageStale) {
+  await import('../dist/scripts/build_page.js');
+  await import('../dist/scripts/build_site.js');
+}
 const { writeCommit } = await import('../dist/scripts/build_commit.js');
 writeCommit(ROOT);
 

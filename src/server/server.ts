@@ -15,7 +15,7 @@ import { eventEndpoint } from './connections/event_endpoint.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
 import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
-import { loadPage } from './live_page/page_files.js';
+import { loadPages } from './live_page/page_files.js';
 import { createPage } from './live_page/serve_page.js';
 import { CachedAnswers } from './rest/answer_cache.js';
 import { withCrossOrigin } from './rest/cross_origin.js';
@@ -245,7 +245,7 @@ function openRest(
   const answers = new CachedAnswers();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
   const { pageOperators: operators } = config.listen;
-  const page = createPage({ files: loadPage(), clientOf, limiter, operators });
+  const page = createPage({ files: loadPages(), clientOf, limiter, operators });
   const { logFiles: files, streamLogFiles: streamFiles } = rest;
   const logFiles = serveLogFiles({ files, streamFiles, clientOf, limiter, onFault });
   const api = new RestApi({

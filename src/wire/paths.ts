@@ -49,10 +49,8 @@ export const REST_PATHS = {
   udfQuotes: '/udf/quotes',
 } as const;
 
-/** The paths of the documents, for people and their tools. The client requests no documents. */
+/** The paths of the documents for programs. The client requests no documents. */
 export const DOCUMENT_PATHS = {
-  page: '/docs',
-  clientPage: '/docs/client',
   openApi: '/openapi.json',
   asyncApi: '/asyncapi.json',
   llms: '/llms.txt',
@@ -64,8 +62,8 @@ export const LOG_FILES_PATH = '/tlog/';
 /** The folder of this node's public log of streaming payloads, below the folder of the public log. */
 export const STREAM_LOG_FOLDER = 'streams/';
 
-/** The path of the live page, and the folder of the files that the page loads. */
-export const PAGE_PATHS = { home: '/', files: '/page/' } as const;
+/** The path of the live page, the folder of the files that the page loads, and the folder of the site of documents. */
+export const PAGE_PATHS = { home: '/', files: '/page/', documents: '/docs/' } as const;
 
 /** The paths of the admin listener, which requires no token. */
 export const ADMIN_PATHS = {

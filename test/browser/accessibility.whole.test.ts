@@ -37,7 +37,7 @@ test('everybody can read every page', needsBrowser(), async (t) => {
     t.teardown(() => service.stop());
     const feed = await Feed.open(service);
     const page = await openPage(t);
-    for (const path of ['/docs', '/docs/client']) {
+    for (const path of ['/docs/', '/docs/prices.html', '/docs/streams.html', '/docs/client_options.html']) {
       await page.goto(`${service.url}${path}`);
       await examine(t, page, path);
     }

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
-import { PAGE_FOLDER } from '../../src/server/live_page/page_files.js';
+import { LIVE_PAGE } from '../../src/server/live_page/page_files.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
@@ -16,8 +16,8 @@ const STEP_PX = 300;
 const REPORT_MS = 500;
 
 test('all that the page loads has at most 200 kB with gzip', async (t) => {
-  const files = readdirSync(PAGE_FOLDER).filter((name) => name.endsWith('.gz'));
-  const bytes = files.map((name) => statSync(fileURLToPath(new URL(name, PAGE_FOLDER))).size);
+  const files = readdirSync(LIVE_PAGE.folder).filter((name) => name.endsWith('.gz'));
+  const bytes = files.map((name) => statSync(fileURLToPath(new URL(name, LIVE_PAGE.folder))).size);
   const all = bytes.reduce((sum, size) => sum + size, 0);
   t.comment(`${files.length} files, ${all} bytes`);
   t.ok(files.length > 0 && all <= PAGE_BYTES_MAX);

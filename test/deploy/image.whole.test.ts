@@ -49,8 +49,9 @@ test('what the image copies is enough to build it, and what was built is in the 
   for (const [, from = ''] of lastStage().matchAll(/^COPY --from=build \/build\/(\S+) (\S+)$/gm))
     cpSync(join(build, from), join(image, from), { recursive: true });
   const built = (path: string) => pathToFileURL(join(image, 'dist/src', path)).href;
-  const { loadPage } = (await import(built('server/live_page/page_files.js'))) as typeof PageFiles;
-  t.ok(loadPage().has(PAGE_PATHS.home), 'the live page is in it');
+  const { loadPages } = (await import(built('server/live_page/page_files.js'))) as typeof PageFiles;
+  t.ok(loadPages().has(PAGE_PATHS.home), 'the live page is in it');
+  t.ok(loadPages().has(PAGE_PATHS.documents), 'the documents are in it');
   t.match(await runProgram('node', ['dist/src/cli/main.js', '--version'], image), /^\d/, 'the program runs');
 });
 

@@ -36,8 +36,6 @@ const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
 const STREAM_PATHS = ['/v1/stream_ticket', EVENTS_PATH];
 const OPEN_PATHS = [
   '/asyncapi.json',
-  '/docs',
-  '/docs/client',
   '/llms.txt',
   '/openapi.json',
   '/v1/deployments/evm',

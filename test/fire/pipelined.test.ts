@@ -13,7 +13,7 @@ const CLIENTS = 300;
 
 const REQUESTS: Readonly<Record<string, string>> = {
   'an unknown path': 'GET /x HTTP/1.1\r\nHost: test\r\n\r\n',
-  'the documents': 'GET /docs HTTP/1.1\r\nHost: test\r\n\r\n',
+  'the documents': 'GET /llms.txt HTTP/1.1\r\nHost: test\r\n\r\n',
   'no token': 'GET /v1/taxonomy HTTP/1.1\r\nHost: test\r\n\r\n',
   'past the rate': `GET /v1/taxonomy HTTP/1.1\r\nHost: test\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`,
   'refused upgrades': 'GET /ws HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',

@@ -77,7 +77,7 @@ test('requests past the rate of a token count as well, and those within it never
   t.teardown(() => service.stop());
   const unknown = `GET /v1/prices/latest?assets=NO HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`;
   for (let i = 0; i < 6; i++) t.same(await ask(service.port, unknown), { status: 400, ends: false });
-  const open = 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n';
+  const open = 'GET /llms.txt HTTP/1.1\r\nHost: x\r\n\r\n';
   const answers = [];
   for (let i = 0; i < 9; i++) answers.push(await ask(service.port, open));
   t.same(

@@ -95,7 +95,7 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
     await ask(`${url}${path}`, WRONG_TOKEN);
   }
   for (const path of [
-    '/docs',
+    '/docs/',
     '/docs/client',
     '/openapi.json',
     '/asyncapi.json',

@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
+import { routesOf } from '../../scripts/site/described_routes.js';
 import { DOCUMENT_PATHS, EVENTS_PATH, PAGE_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
-import { routesOf } from '../server/documents/routes.js';
 import { Feed, units } from './feed.js';
 import { sha256, startTestService, TOKEN } from './harness.js';
 import { loginHeaders } from './login_headers.js';

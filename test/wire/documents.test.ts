@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
+import { bodyOf, routesOf } from '../../scripts/site/described_routes.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import { ATTRIBUTE_NAMES } from '../../src/wire/attribute_facts.js';
@@ -18,7 +19,6 @@ import { ACKS } from '../../src/wire/publish_message.js';
 import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { pushedAssetsPath } from '../../src/wire/service_name.js';
 import { BAD_MESSAGES_MAX, CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
-import { bodyOf, routesOf } from '../server/documents/routes.js';
 
 // Tests that the published documents and the texts for readers agree with `src/wire`.
 

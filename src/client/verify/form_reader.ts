@@ -2,7 +2,7 @@ import { type Price, parsePrice } from '../../model/price.js';
 import { parseTimeNs, type TimeNs } from '../../model/time.js';
 import { parseHexInteger } from './bytes.js';
 
-/** The error for a field of a foreign text that is missing, or whose form differs from `/docs`. */
+/** The error for a field of a foreign text that is missing, or whose form differs from `/openapi.json`. */
 export class FormError extends Error {}
 
 /** The recovery bits by their text. Ethereum writes 27 or 28, and plain ECDSA writes 0 or 1. */

@@ -1,4 +1,4 @@
-import { DOCUMENT_PATHS, REST_PATHS } from '../../wire/paths.js';
+import { DOCUMENT_PATHS, PAGE_PATHS, REST_PATHS } from '../../wire/paths.js';
 import { EXACT_NUMBERS } from './about.js';
 import type { AsyncApiDocument } from './asyncapi.js';
 import { type OpenApiDocument, operationsOf } from './openapi.js';
@@ -9,16 +9,22 @@ import { type OpenApiDocument, operationsOf } from './openapi.js';
  */
 export function writeLlmsText(rest: OpenApiDocument, sockets: AsyncApiDocument): string {
   const operations = operationsOf(rest).map(({ path, method, operation }) => {
-    const { operationId, summary, parameters, security } = operation;
+    const { operationId, summary, parameters, security, tags } = operation;
     const names = parameters.map(({ name, required }) => (required ? name : `${name} (optional)`));
     const query = names.length === 0 ? '' : `. Query: ${names.join(', ')}`;
     const access = security?.length === 0 ? '. Needs no token' : '';
-    return link(`${method === 'GET' ? '' : `${method} `}${path}`, operationId, summary + query + access);
+    return link(
+      `${method === 'GET' ? '' : `${method} `}${path}`,
+      tags[0]!,
+      operationId,
+      summary + query + access,
+    );
   });
-  const channels = Object.entries(sockets.channels).map(([name, { address, title, bindings }]) => {
+  const channels = Object.entries(sockets.channels).map(([name, { address, title, bindings, tags }]) => {
     const names = Object.keys(bindings.ws.query.properties ?? {});
     return link(
       address,
+      tags[0]!.name,
       `channel-${name}`,
       names.length === 0 ? title : `${title}. Query: ${names.join(', ')}`,
     );
@@ -46,10 +52,10 @@ ${channels.join('\n')}
 
 - [OpenAPI](${DOCUMENT_PATHS.openApi}): REST, for programs
 - [AsyncAPI](${DOCUMENT_PATHS.asyncApi}): WebSockets, for programs
-- [Client](${DOCUMENT_PATHS.clientPage}): the client for Node and browsers
+- [Client](${PAGE_PATHS.documents}client.html): the client for Node and browsers
 `;
 }
 
-function link(name: string, anchor: string, notes: string): string {
-  return `- [${name}](${DOCUMENT_PATHS.page}#${anchor}): ${notes}`;
+function link(name: string, page: string, anchor: string, notes: string): string {
+  return `- [${name}](${PAGE_PATHS.documents}${page}.html#${anchor}): ${notes}`;
 }

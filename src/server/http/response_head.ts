@@ -57,6 +57,7 @@ export const VARY = 'Vary';
 const REASON_BY_STATUS: Readonly<Record<number, string>> = {
   200: 'OK',
   204: 'No Content',
+  301: 'Moved Permanently',
   304: 'Not Modified',
   400: 'Bad Request',
   401: 'Unauthorized',

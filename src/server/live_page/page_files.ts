@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { PAGE_PATHS } from '../../wire/paths.js';
 
-/** A file of the live page. `scripts/build_page.ts` makes these files. */
+/** A file of the live page or of the site of documents. */
 export interface PageFile {
   readonly contentType: string;
   /** The ETag in quotes, as HTTP writes it. */
@@ -15,48 +17,76 @@ export interface PageFile {
 export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** The endings of the names of encoded files. */
-export const ENCODED_ENDINGS: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz', identity: '' };
+/** The endings of the names of encoded files, which are beside the plain files. */
+export const ENCODED_ENDINGS = { br: '.br', gzip: '.gz' } as const;
 
-/** The name of the list that the build writes into the folder of the files. */
-export const MANIFEST_NAME = 'manifest.json';
-
-/** The path and the storage of each file. */
-export type PageManifest = Readonly<
-  Record<
-    string,
-    {
-      readonly file: string;
-      readonly contentType: string;
-      readonly etag: string;
-      readonly isImmutable: boolean;
-    }
-  >
->;
-
-/** The folder of the built page: `dist/page`. */
-export const PAGE_FOLDER = new URL('../../../page/', import.meta.url);
-
-/**
- * Reads the built page into memory.
- * @returns the files of the page by path; without a build the map is empty
- */
-export function loadPage(folder = PAGE_FOLDER): ReadonlyMap<string, PageFile> {
-  const manifest = readManifest(folder);
-  return new Map(
-    Object.entries(manifest).map(([path, { file, ...about }]) => {
-      const read = (encoding: Encoding) => readFileSync(new URL(file + ENCODED_ENDINGS[encoding], folder));
-      const bodies = { br: read('br'), gzip: read('gzip'), identity: read('identity') };
-      return [path, { ...about, bodies }];
-    }),
-  );
+/** A folder that the build writes, and the paths under which the service serves it. */
+export interface PageFolder {
+  readonly folder: URL;
+  /** The path of `index.html`. */
+  readonly home: string;
+  /** The start of the paths of all other files. */
+  readonly files: string;
 }
 
-function readManifest(folder: URL): PageManifest {
+/** The live page: `dist/page`. `scripts/build_page.ts` makes its files. */
+export const LIVE_PAGE = {
+  folder: new URL('../../../page/', import.meta.url),
+  home: PAGE_PATHS.home,
+  files: PAGE_PATHS.files,
+} as const satisfies PageFolder;
+
+/** The site of documents: `dist/site`. `scripts/build_site.ts` makes its files. */
+export const SITE = {
+  folder: new URL('../../../site/', import.meta.url),
+  home: PAGE_PATHS.documents,
+  files: PAGE_PATHS.documents,
+} as const satisfies PageFolder;
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+};
+
+/** The end of a name that contains a hash of the contents. */
+const HASHED = /-(?:[0-9a-f]{12}|[0-9A-Z]{8})\.\w+$/;
+
+/**
+ * Reads built folders into memory.
+ * @returns the files by path; without a build the map is empty
+ */
+export function loadPages(folders: readonly PageFolder[] = [LIVE_PAGE, SITE]): ReadonlyMap<string, PageFile> {
+  return new Map(folders.flatMap(readFolder));
+}
+
+function readFolder({ folder, home, files }: PageFolder): [string, PageFile][] {
+  const names = new Set(namesIn(folder));
+  return [...names].flatMap((name): [string, PageFile][] => {
+    const contentType = TYPES[name.split('.').at(-1)!];
+    if (contentType === undefined) return [];
+    const identity = readFileSync(new URL(name, folder));
+    const encoded = Object.entries(ENCODED_ENDINGS).flatMap(([encoding, ending]) =>
+      names.has(name + ending) ? [[encoding, readFileSync(new URL(name + ending, folder))]] : [],
+    );
+    const hash = createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+    const file = {
+      contentType,
+      etag: `"${hash}"`,
+      isImmutable: HASHED.test(name),
+      bodies: { ...Object.fromEntries(encoded), identity },
+    };
+    return [[name === 'index.html' ? home : files + name, file]];
+  });
+}
+
+function namesIn(folder: URL): string[] {
   try {
-    return JSON.parse(readFileSync(new URL(MANIFEST_NAME, folder), 'utf8')) as PageManifest;
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
 }

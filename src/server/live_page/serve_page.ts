@@ -1,14 +1,19 @@
 import { NS_PER_SECOND } from '../../model/time.js';
-import { PAGE_PATHS } from '../../wire/paths.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { acceptsEncoding } from '../http/content_encoding.js';
 import { VARY } from '../http/response_head.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
 
+/** Paths of earlier versions, and where their content is now, relative to them. */
+const MOVED: ReadonlyMap<string, string> = new Map([
+  ['/docs', 'docs/'],
+  ['/docs/client', 'client_functions.html'],
+]);
+
 /**
- * Returns the headers of the page. The page may load scripts, styles and its icon from its own origin. The page may connect only to that
- * origin and to the operators in the configuration, and a link cannot add an operator. No other page may show this page in a frame. Forms
+ * Returns the headers of the live page and of the documents. A page may load scripts, styles and its icon from its own origin. The page may connect only to that
+ * origin and to the operators in the configuration, and a link cannot add an operator. No other page may show these pages in a frame. Forms
  * send nothing, because the page's script reads the fields of forms.
  * @param operators the origins of other operators
  */
@@ -50,26 +55,31 @@ export interface PageOptions {
 }
 
 /**
- * Returns a function that answers requests for the live page and its files. The function returns `undefined` for every other
- * path.
+ * Returns a function that answers requests for the live page, the documents and their files. The function returns `undefined` for every
+ * other path.
  */
 export function createPage(options: PageOptions): (request: RestRequest) => RestResponse | undefined {
   const { files, clientOf, limiter, operators } = options;
   const policy = Object.entries(pageHeaders(operators));
   return (request) => {
     const { path, hasBody, fault } = request;
-    if (path !== PAGE_PATHS.home && !path.startsWith(PAGE_PATHS.files)) return undefined;
+    const location = MOVED.get(path);
     const file = files.get(path);
     // The REST API answers this request with an error that describes the problem.
-    if (file === undefined || hasBody || fault !== undefined) return undefined;
+    if ((file === undefined && location === undefined) || hasBody || fault !== undefined) return undefined;
     if (!METHODS.includes(request.method)) {
       const allowed = METHODS.join(', ');
       return failure(405, `only ${allowed} are served here`, [['Allow', allowed]]);
     }
     const allowance = limiter.take(`page ${clientOf(request)}`, REQUESTS_PER_PERIOD, PERIOD_NS);
     if (!allowance.allowed) return failure(429, 'too many requests', limitHeaders(allowance));
+    if (file === undefined) return moved(location!);
     return { ...answer(file, request, policy), payer: 'page' };
   };
+}
+
+function moved(location: string): RestResponse {
+  return { status: 301, headers: [['Location', location]], body: '', contentType: 'text/plain' };
 }
 
 function answer(

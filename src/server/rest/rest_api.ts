@@ -1,5 +1,5 @@
 import { NS_PER_SECOND, type TimeNs } from '../../model/time.js';
-import { DOCUMENT_PATHS, EVENTS_PATH } from '../../wire/paths.js';
+import { EVENTS_PATH, PAGE_PATHS } from '../../wire/paths.js';
 import type { Logins } from '../access/logins.js';
 import { SignedLogin } from '../access/publisher_login_check.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
@@ -40,7 +40,7 @@ export class RestApi {
     if (route === undefined)
       return request.path === EVENTS_PATH
         ? otherMethod('GET')
-        : failure(404, `no such path: ${DOCUMENT_PATHS.page} lists all paths`);
+        : failure(404, `no such path: ${PAGE_PATHS.documents} lists all paths`);
     const response =
       request.method === route.method ? this.#admit(request, route) : otherMethod(route.method);
     return route.access === 'open' ? { ...response, isPublic: true } : response;

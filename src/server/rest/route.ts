@@ -39,13 +39,7 @@ export interface DescribedRoute {
   /** The schema of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
   /** The content type of a body that the answer does not wrap in `data`. */
-  readonly raw:
-    | 'application/json'
-    | 'application/x-ndjson'
-    | 'text/plain'
-    | 'text/html'
-    | 'text/event-stream'
-    | undefined;
+  readonly raw: 'application/json' | 'application/x-ndjson' | 'text/plain' | 'text/event-stream' | undefined;
   /** The error statuses of this route, in addition to the error statuses of every route. */
   readonly errors: readonly RouteError['status'][];
   /** Headers of an answer with 200. */

@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import { DOCUMENT_PATHS, EVENTS_PATH } from '../../wire/paths.js';
 import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
-import { renderClientPage } from '../documents/client_page.js';
-import { readClientReference } from '../documents/client_reference.js';
 import { EVENT_STREAM_ROUTE } from '../documents/event_stream_route.js';
 import { writeLlmsText } from '../documents/llms_text.js';
 import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
-import { PAGE_HEADERS } from '../documents/page_frame.js';
-import { renderPage } from '../documents/reference_page.js';
 import { openRoute, type Route } from '../rest/route.js';
 
 /**
- * Makes the routes of the API's documents, for programs and for people. The documents also describe these routes.
+ * Makes the routes of the API's documents for programs. The documents also describe these routes.
  * @param described all other routes
  * @param serviceName the configuration's `service.name`
  */
@@ -39,26 +35,6 @@ export function documentRoutes(
       }),
     ],
     [
-      DOCUMENT_PATHS.page,
-      openRoute({
-        summary: 'Both documents as a page to read',
-        response: z.string(),
-        raw: 'text/html',
-        headers: PAGE_HEADERS,
-        handle: () => ({ data: documents().page }),
-      }),
-    ],
-    [
-      DOCUMENT_PATHS.clientPage,
-      openRoute({
-        summary: 'The reference of the client for Node and browsers as a page to read',
-        response: z.string(),
-        raw: 'text/html',
-        headers: PAGE_HEADERS,
-        handle: () => ({ data: documents().clientPage }),
-      }),
-    ],
-    [
       DOCUMENT_PATHS.llms,
       openRoute({
         summary: 'Both documents as a short text for language models',
@@ -80,8 +56,6 @@ export function documentRoutes(
 interface Documents {
   readonly openApi: string;
   readonly asyncApi: string;
-  readonly page: string;
-  readonly clientPage: string;
   readonly llms: string;
 }
 
@@ -91,8 +65,6 @@ function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string)
   return {
     openApi: JSON.stringify(openApi),
     asyncApi: JSON.stringify(asyncApi),
-    page: renderPage(openApi, asyncApi),
-    clientPage: renderClientPage(readClientReference()),
     llms: writeLlmsText(openApi, asyncApi),
   };
 }

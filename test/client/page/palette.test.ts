@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
-import { PALETTE } from '../../../src/server/documents/reference_style.js';
+import { ROOT } from '../../pages.js';
 
+const PALETTE = readFileSync(join(ROOT, 'src/client/page/palette.css'), 'utf8');
 /** The smallest contrast of text by WCAG 2.2, level AA. */
 const CONTRAST_MIN = 4.5;
 const TEXTS = ['text', 'soft', 'faint', 'accent', 'up', 'down', 'warn', 'bad'];

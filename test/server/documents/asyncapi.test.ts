@@ -4,6 +4,7 @@ import { Ajv } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import fc from 'fast-check';
 import { test } from 'tap';
+import { bodyOf, routesOf } from '../../../scripts/site/described_routes.js';
 import { decodePayload } from '../../../src/client/index.js';
 import { readPublishMessage } from '../../../src/prices/message.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
@@ -19,7 +20,6 @@ import { parseStreamOptions } from '../../../src/stream/stream_options.js';
 import { TRACE_ID_LENGTH_MAX } from '../../../src/wire/publish_message.js';
 import { holds } from '../../holds.js';
 import { danglingReferences, messageFinder, messageNames } from './checker.js';
-import { bodyOf, routesOf } from './routes.js';
 
 const document = JSON.parse(bodyOf(routesOf('service'), '/asyncapi.json')) as AsyncApiDocument;
 const { components } = document;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { stringify } from 'lossless-json';
 import { test } from 'tap';
+import { bodyOf, routesOf } from '../../../scripts/site/described_routes.js';
 import type { ListedPublisher, SignatureType } from '../../../src/model/asset.js';
 import { Gate } from '../../../src/prices/gate.js';
 import { readPublishMessage } from '../../../src/prices/message.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleAsset } from '../../model/sample.js';
-import { bodyOf, routesOf } from './routes.js';
 import { valuesOf } from './schema_values.js';
 
 // Tests that the service accepts the form of all client messages that the served AsyncAPI document allows.

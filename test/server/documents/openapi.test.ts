@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'tap';
+import { bodyOf, routesOf } from '../../../scripts/site/described_routes.js';
 import { EVENT_STREAM_ROUTE } from '../../../src/server/documents/event_stream_route.js';
 import {
   type OpenApiDocument,
@@ -9,7 +10,6 @@ import {
 import type { DescribedRoute } from '../../../src/server/rest/route.js';
 import { EVENTS_PATH } from '../../../src/wire/paths.js';
 import { danglingReferences } from './checker.js';
-import { bodyOf, routesOf } from './routes.js';
 
 const routes = routesOf('service');
 const document = JSON.parse(bodyOf(routes, '/openapi.json')) as OpenApiDocument;

@@ -1,4 +1,4 @@
-import { bodyOf, routesOf } from './routes.js';
+import { bodyOf, routesOf } from '../../../scripts/site/described_routes.js';
 
 /** The texts of the served documents. */
 export const DOCUMENTS = Object.fromEntries(

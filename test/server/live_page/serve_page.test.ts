@@ -3,12 +3,13 @@ import { test } from 'tap';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import type { RestRequest, RestResponse } from '../../../src/server/http/rest_exchange.js';
-import { loadPage } from '../../../src/server/live_page/page_files.js';
+import { LIVE_PAGE, loadPages, SITE } from '../../../src/server/live_page/page_files.js';
 import { createPage, pageHeaders } from '../../../src/server/live_page/serve_page.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleRequest } from '../access/sample_tokens.js';
 
-const files = loadPage();
+const files = loadPages();
+const livePage = loadPages([LIVE_PAGE]);
 const script = [...files.keys()].find((path) => path.startsWith('/page/page-') && path.endsWith('.js'))!;
 
 function ask(over: Partial<RestRequest>): RestResponse | undefined {
@@ -30,7 +31,7 @@ function bytesOf(response: RestResponse | undefined): Buffer {
 }
 
 test('the page and its files come with a strict policy', async (t) => {
-  for (const path of ['/', script]) {
+  for (const path of ['/', script, '/docs/', '/docs/site.js']) {
     const response = ask({ path });
     t.equal(response?.status, 200);
     for (const [name, value] of Object.entries(pageHeaders([])))
@@ -102,7 +103,15 @@ test('a file never changes under its path; the page is asked for again, and answ
 });
 
 test('other paths are not of the page, and other methods are refused', async (t) => {
-  for (const path of ['/v1/taxonomy', '/page/', '/page/none.js', '/page', '/index.html', '/page/../page/'])
+  for (const path of [
+    '/v1/taxonomy',
+    '/page/',
+    '/page/none.js',
+    '/page',
+    '/index.html',
+    '/page/../page/',
+    '/docs/none.html',
+  ])
     t.equal(ask({ path }), undefined, path);
   t.equal(ask({ path: '/', hasBody: true }), undefined);
   t.equal(ask({ path: '/', fault: 'the Host header is repeated' }), undefined);
@@ -112,12 +121,25 @@ test('other paths are not of the page, and other methods are refused', async (t)
   t.equal(headerOf(refused, 'Allow'), 'GET, HEAD');
 });
 
+test('paths of earlier versions lead to the documents', async (t) => {
+  for (const [path, target] of [
+    ['/docs', '/docs/'],
+    ['/docs/client', '/docs/client_functions.html'],
+  ] as const) {
+    const response = ask({ path });
+    t.equal(response?.status, 301);
+    const location = headerOf(response, 'Location')!;
+    t.equal(new URL(location, `http://a${path}`).pathname, target);
+    t.ok(files.has(target));
+  }
+});
+
 test('a client address opens ten tabs at once, and then has 25 requests a second', async (t) => {
   const { clock, page } = newPage();
   const askAll = (paths: readonly string[]) =>
     new Set(paths.map((path) => page(sampleRequest({ path }))?.status));
-  for (let tab = 1; tab <= 10; tab++) t.same(askAll([...files.keys()]), new Set([200]), `tab ${tab}`);
-  t.same(askAll(Array.from({ length: 250 - 10 * files.size }, () => '/')), new Set([200]));
+  for (let tab = 1; tab <= 10; tab++) t.same(askAll([...livePage.keys()]), new Set([200]), `tab ${tab}`);
+  t.same(askAll(Array.from({ length: 250 - 10 * livePage.size }, () => '/')), new Set([200]));
   const refused = page(sampleRequest({ path: '/' }));
   t.equal(refused?.status, 429);
   t.equal(headerOf(refused, 'Retry-After'), '1');
@@ -128,5 +150,6 @@ test('a client address opens ten tabs at once, and then has 25 requests a second
 });
 
 test('without a built page there are no files', async (t) => {
-  t.equal(loadPage(new URL(`file://${t.testdir({})}/`)).size, 0);
+  const folder = new URL(`file://${t.testdir({})}/`);
+  t.equal(loadPages([{ ...SITE, folder }]).size, 0);
 });

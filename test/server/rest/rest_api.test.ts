@@ -105,7 +105,7 @@ test('a result is wrapped in data, a raw one is not, an error in error', async (
 
 test('what is wrong with a request itself has its status before anything else', async (t) => {
   const { get } = newRest();
-  t.match(get('/nowhere'), { status: 404, body: '{"error":"no such path: /docs lists all paths"}' });
+  t.match(get('/nowhere'), { status: 404, body: '{"error":"no such path: /docs/ lists all paths"}' });
   t.match(get('/who/'), { status: 404 });
   t.match(get('/Who'), { status: 404 });
   for (const method of ['post', 'HEAD', 'OPTIONS', 'delete']) {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 /** The reference of the public API of the client. `scripts/build_reference.ts` makes it from the docstrings. */
 export interface ClientReference {
   /** The entries in the order of their names. */
@@ -42,20 +40,4 @@ export interface Docstring {
   readonly returns?: string;
   /** The texts of the `@throws` tags. */
   readonly throws: readonly string[];
-}
-
-/** The path of the built reference: `dist/reference/client.json`. */
-export const REFERENCE_FILE = new URL('../../../reference/client.json', import.meta.url);
-
-/**
- * Reads the built reference.
- * @returns the reference; without a build, a reference without entries
- */
-export function readClientReference(file = REFERENCE_FILE): ClientReference {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as ClientReference;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { entries: [] };
-    throw error;
-  }
 }

@@ -7,48 +7,39 @@ import type {
 } from './client_reference.js';
 import { Html, html, joinHtml } from './html.js';
 import { tableOf } from './markdown.js';
-import { framePage } from './page_frame.js';
 
-/** The parts of the page, and the kinds of names in each part. */
-const PARTS: readonly (readonly [title: string, kinds: readonly EntryKind[]])[] = [
-  ['Functions', ['function', 'constant']],
-  ['Classes', ['class']],
-  ['Options and values', ['interface']],
-  ['Types', ['type']],
-];
+/** The page of each kind of names. */
+const PAGE_OF_KIND = {
+  function: 'client_functions',
+  constant: 'client_functions',
+  class: 'client_classes',
+  interface: 'client_options',
+  type: 'client_types',
+} as const satisfies Record<EntryKind, string>;
 
-/** Renders the reference of the client as a page that needs no script and loads no other file. */
-export function renderClientPage({ entries }: ClientReference): string {
-  const names = new Set(entries.map(({ name }) => name));
-  const parts = PARTS.map(
-    ([title, kinds]) => [title, entries.filter(({ kind }) => kinds.includes(kind))] as const,
-  ).filter(([, listed]) => listed.length > 0);
-  const main = html`<h1>Client reference</h1>
-<p>The exports of the client for Node and browsers, from its docstrings. Prices are bigints: the real price times 10^18. ExportNames that end in <code>Ns</code>
-hold UNIX nanoseconds, those in <code>Ms</code> milliseconds.</p>
-${entries.length === 0 ? html`<p>This service was built without the reference.</p>` : undefined}
-${parts.map(
-  ([title, listed]) => html`<h2>${title}</h2>\n${listed.map((entry) => renderEntry(entry, names))}`,
-)}`;
-  const contents = html`${parts.map(
-    ([title, listed]) => html`<b>${title}</b>
-<ul>${listed.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>\n`)}</ul>
-`,
-  )}`;
-  return framePage(main, contents);
+export type ClientPage = (typeof PAGE_OF_KIND)[EntryKind];
+
+/** Renders the names of a page of the client's reference. */
+export function renderClientReference({ entries }: ClientReference, page: ClientPage): Html {
+  const names = new Map(entries.map(({ name, kind }) => [name, `${PAGE_OF_KIND[kind]}.html#${name}`]));
+  const listed = entries.filter(({ kind }) => PAGE_OF_KIND[kind] === page);
+  return html`<p>The client is for Node and browsers. Prices are bigints: the real price times 10^18. Names that end in <code>Ns</code> hold UNIX
+nanoseconds, those in <code>Ms</code> milliseconds.</p>
+${listed.map((entry) => renderEntry(entry, names))}`;
 }
 
-type ExportNames = ReadonlySet<string>;
+/** The address of each exported name. */
+type ExportNames = ReadonlyMap<string, string>;
 
 function renderEntry(
   { name, kind, signature, docstring, inNode, members }: ReferenceEntry,
   names: ExportNames,
 ): Html {
-  return html`<section id="${name}">
-<h3>${name} <span class="tag">${kind}</span></h3>
-<pre tabindex="0">${renderCode(signature, names, name)}</pre>
+  return html`<section>
+<h2 id="${name}">${name} <span class="tag">${kind}</span></h2>
+<pre tabindex="0"><code>${renderCode(signature, names, name)}</code></pre>
 ${renderDocstring(docstring, names)}
-${inNode === undefined ? undefined : html`<h4>In Node</h4>\n${renderDocstring(inNode, names)}`}
+${inNode === undefined ? undefined : html`<h3>In Node</h3>\n${renderDocstring(inNode, names)}`}
 ${members.length === 0 ? undefined : memberTable(members, names)}
 </section>
 `;
@@ -99,7 +90,7 @@ function renderNotes({ text, fallback, parameters, returns, throws }: Docstring,
 function renderCode(code: string, names: ExportNames, own?: string): Html {
   const words = code.split(/\b([A-Z]\w+)\b/);
   return joinHtml(
-    words.map((word) => (word !== own && names.has(word) ? linkTo(word) : html`${word}`)),
+    words.map((word) => (word !== own && names.has(word) ? linkTo(word, names) : html`${word}`)),
     '',
   );
 }
@@ -110,9 +101,13 @@ function renderText(text: string, names: ExportNames): Html {
     if (i % 2 === 0)
       return part
         .split(/\b([A-Z]\w+Error)\b/)
-        .map((word) => (names.has(word) ? linkTo(word) : html`${word}`));
+        .map((word) => (names.has(word) ? linkTo(word, names) : html`${word}`));
     const [name = ''] = part.split('.');
-    return [names.has(name) ? html`<a href="#${name}"><code>${part}</code></a>` : html`<code>${part}</code>`];
+    return [
+      names.has(name)
+        ? html`<a href="${names.get(name)}"><code>${part}</code></a>`
+        : html`<code>${part}</code>`,
+    ];
   });
   return new Html(
     parts
@@ -122,6 +117,6 @@ function renderText(text: string, names: ExportNames): Html {
   );
 }
 
-function linkTo(name: string): Html {
-  return html`<a href="#${name}">${name}</a>`;
+function linkTo(name: string, names: ExportNames): Html {
+  return html`<a href="${names.get(name)}">${name}</a>`;
 }

@@ -1,12 +1,13 @@
+import { componentName, type JsonSchema } from '../../src/server/documents/json_schema.js';
 import { Html, html, joinHtml } from './html.js';
-import { componentName, type JsonSchema } from './json_schema.js';
 import { renderInline, tableOf } from './markdown.js';
 
-/** Renders the values that a schema accepts in a single line. References are links to their place on the page. */
+/** Renders the values that a schema accepts in a single line. References are links to the page of the schemas. */
 export function renderType(schema: JsonSchema): Html {
   const name = componentName(schema);
-  if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
-  if (schema.anyOf) return joinHtml(schema.anyOf.map(renderType), ' or ');
+  if (name !== undefined) return html`<a href="schemas.html#schema-${name}">${name}</a>`;
+  const choices = schema.oneOf ?? schema.anyOf;
+  if (choices) return joinHtml(choices.map(renderType), ' or ');
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (schema.enum)
     return joinHtml(
@@ -20,11 +21,16 @@ export function renderType(schema: JsonSchema): Html {
   return html`${schema.type ?? 'anything'}${rangeOf(schema)}`;
 }
 
+/** Longer patterns stand only in the documents for programs. */
+const PATTERN_LENGTH_MAX = 30;
+
 /** Renders the description and everything that the type does not show. */
 export function renderNotes({ description, default: fallback, pattern }: JsonSchema): Html {
   const notes = [
     ...(description === undefined ? [] : [renderInline(description)]),
-    ...(pattern === undefined ? [] : [html`pattern <code>${pattern}</code>`]),
+    ...(pattern === undefined || pattern.length > PATTERN_LENGTH_MAX
+      ? []
+      : [html`pattern <code>${pattern}</code>`]),
     ...(fallback === undefined ? [] : [html`default <code>${String(fallback)}</code>`]),
   ];
   return joinHtml(notes, '; ');

@@ -1,0 +1,39 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { ENCODED_ENDINGS, type Encoding } from '../src/server/live_page/page_files.js';
+
+const COMPRESS = { br: brotliCompressSync, gzip: (bytes: Buffer) => gzipSync(bytes, { level: 9 }) };
+
+/**
+ * A folder of files that the service serves, each with its compressed copies. The finished folder replaces the present one at once, because
+ * a service that starts without the folder serves no page.
+ */
+export class BuiltFolder {
+  readonly #folder: URL;
+  readonly #unfinished: URL;
+  readonly #encodings: readonly Exclude<Encoding, 'identity'>[];
+
+  /** @param encodings the encodings of the compressed copies */
+  constructor(folder: URL, encodings: readonly Exclude<Encoding, 'identity'>[]) {
+    this.#encodings = encodings;
+    this.#folder = folder;
+    this.#unfinished = new URL(`${folder.href.slice(0, -1)}.unfinished/`);
+    rmSync(this.#unfinished, { recursive: true, force: true });
+    mkdirSync(this.#unfinished, { recursive: true });
+  }
+
+  /** @param name the path of the file inside the folder */
+  write(name: string, text: string): void {
+    const bytes = Buffer.from(text);
+    const place = new URL(name, this.#unfinished);
+    mkdirSync(new URL('.', place), { recursive: true });
+    writeFileSync(place, bytes);
+    for (const encoding of this.#encodings)
+      writeFileSync(new URL(place.href + ENCODED_ENDINGS[encoding]), COMPRESS[encoding](bytes));
+  }
+
+  finish(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+    renameSync(this.#unfinished, this.#folder);
+  }
+}

@@ -1,0 +1,144 @@
+import MiniSearch, { type AsPlainObject } from 'minisearch';
+import { test } from 'tap';
+import { readReference } from '../../scripts/build_reference.js';
+import { SITE_GROUPS } from '../../scripts/site/contents.js';
+import { describedDocuments } from '../../scripts/site/described_routes.js';
+import { splitSections } from '../../scripts/site/markdown.js';
+import { SEARCH_OPTIONS, type SearchEntry } from '../../scripts/site/search_options.js';
+import { operationsOf } from '../../src/server/documents/openapi.js';
+import { loadPages, SITE } from '../../src/server/live_page/page_files.js';
+import { readPage } from '../pages.js';
+
+// Tests of the built site of documents.
+
+/** The largest sizes in bytes: of all files, and of what a reader's browser loads for a page, with gzip. */
+const SITE_MAX = 1_500_000;
+const PAGE_MAX = 60_000;
+const INDEX_MAX = 100_000;
+
+const files = loadPages([{ ...SITE, home: 'index.html', files: '' }]);
+const texts = new Map([...files].map(([name, { bodies }]) => [name, String(bodies.identity)]));
+const pages = [...texts].filter(([name]) => name.endsWith('.html'));
+const gzipped = (name: string) => files.get(name)!.bodies.gzip!.length;
+const idsIn = (page: string) => [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id!);
+
+test('every link of the site leads somewhere, relative to its page', async (t) => {
+  let links = 0;
+  for (const [name, page] of pages) {
+    t.same(repeated(idsIn(page)), [], `${name}: every ID stands once`);
+    for (const [, target = ''] of page.matchAll(/ (?:href|src)="([^"]*)"/g)) {
+      if (/^https:/.test(target)) continue;
+      links++;
+      const [file = '', fragment] = target.split('#');
+      const found = file === '' ? page : texts.get(file);
+      t.ok(found !== undefined, `${name} → ${target}`);
+      if (fragment !== undefined) t.ok(idsIn(found!).includes(fragment), `${name} → ${target}`);
+    }
+  }
+  t.ok(links > 1_000, `${links} links`);
+});
+
+test('a page runs no script of its own and loads nothing from elsewhere', async (t) => {
+  for (const [name, page] of pages) {
+    const markup = page.replaceAll(/<pre[\s\S]*?<\/pre>/g, '');
+    t.notMatch(
+      markup,
+      /<script(?![^>]* src="site\.js")|<style|\sstyle=|<(?:img|iframe|object|embed|base)\b/,
+      name,
+    );
+    t.notMatch(markup, /\son\w+=/, name);
+  }
+  t.notMatch(texts.get('site.css'), /@import|url\(/);
+});
+
+test('tags are closed in order, and text is never markup', async (t) => {
+  const single = new Set(['meta', 'link', 'br', 'hr', 'input']);
+  for (const [name, page] of pages) {
+    const open: string[] = [];
+    const outOfOrder: string[] = [];
+    for (const [, slash, tag = ''] of page.matchAll(/<(\/?)([a-z0-9]+)\b[^>]*>/g)) {
+      if (single.has(tag)) continue;
+      if (slash === '') open.push(tag);
+      else if (tag !== open.pop()) outOfOrder.push(tag);
+    }
+    t.same([outOfOrder, open], [[], []], name);
+  }
+});
+
+test('every path, channel, message, schema and export has its section', async (t) => {
+  const { rest, sockets } = describedDocuments();
+  const ids = new Set(pages.flatMap(([name, page]) => idsIn(page).map((id) => `${name}#${id}`)));
+  for (const { path, operation } of operationsOf(rest))
+    t.ok(ids.has(`${operation.tags[0]}.html#${operation.operationId}`), path);
+  for (const [name, { tags, messages }] of Object.entries(sockets.channels)) {
+    const page = `${tags[0]!.name}.html`;
+    t.ok(ids.has(`${page}#channel-${name}`), name);
+    for (const message of Object.keys(messages)) t.ok(ids.has(`${page}#message-${name}-${message}`), message);
+  }
+  for (const name of Object.keys({ ...rest.components.schemas, ...sockets.components.schemas }))
+    t.ok(ids.has(`schemas.html#schema-${name}`), name);
+  const reference = pages.filter(([name]) => name.startsWith('client_')).join('');
+  for (const { name, members } of readReference().entries) {
+    t.ok(
+      [...ids].some((id) => id.startsWith('client_') && id.endsWith(`#${name}`)),
+      name,
+    );
+    for (const member of members) t.ok(reference.includes(`<code>${member.name}</code>`), member.name);
+  }
+});
+
+test('every section of the page about the server is in the site', async (t) => {
+  const shown = SITE_GROUPS.flatMap(({ pages: listed }) => listed)
+    .flatMap(({ parts }) => parts)
+    .flatMap((part) => ('file' in part && part.file === 'src/server/README.md' ? (part.sections ?? []) : []));
+  const written = [...splitSections(readPage('src/server/README.md')).keys()].filter((title) => title !== '');
+  t.same(shown.toSorted(), written.toSorted());
+});
+
+test('the search finds names, numbers and words, best first', async (t) => {
+  const [, json = ''] = /^ticksealIndex = (.*);\n$/.exec(texts.get('search_index.js')!) ?? [];
+  const index = MiniSearch.loadJS<SearchEntry>(JSON.parse(json) as AsPlainObject, SEARCH_OPTIONS);
+  const find = (text: string) => index.search(text).map(({ id }) => String(id));
+  for (const [text, expected] of [
+    ['/v1/prices/latest', 'prices.html#v1_prices_latest'],
+    ['min_publishers', 'configuration.html#every-key'],
+    ['UdfQuote', 'schemas.html#schema-UdfQuote'],
+    ['createClient', 'client_functions.html#createClient'],
+    ['backup and restore', 'running.html#backup-and-restore'],
+  ] as const)
+    t.equal(find(text)[0], expected, text);
+  t.ok(find('createclent').includes('client_functions.html#createClient'), 'with a wrong letter');
+  t.same(find('magnetohydrodynamics'), []);
+  for (const id of find('price')) {
+    const [file = '', fragment] = id.split('#');
+    t.ok(fragment === undefined ? texts.has(file) : idsIn(texts.get(file)!).includes(fragment), id);
+  }
+});
+
+test('each request has a sample in every language', async (t) => {
+  const [, sample = ''] =
+    /id="v1_prices_latest">[\s\S]*?<div class="samples"([\s\S]*?)<\/div>\n<\/div>/.exec(
+      texts.get('prices.html')!,
+    ) ?? [];
+  t.same(
+    [...sample.matchAll(/data-language="(\w+)"/g)].map(([, name]) => name),
+    ['curl', 'TypeScript', 'Python'],
+  );
+  t.equal(sample.split('<span class="target">/v1/prices/latest?assets=BTCUSD</span>').length, 4);
+});
+
+test('the site is small', async (t) => {
+  const sizes = [...files].map(([, { bodies }]) => bodies.identity.length);
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  t.comment(`${bytes} bytes in ${files.size} files`);
+  t.ok(bytes < SITE_MAX, `${bytes} bytes`);
+  for (const [name] of pages) {
+    const loaded = gzipped(name) + gzipped('site.js') + gzipped('site.css');
+    t.ok(loaded < PAGE_MAX, `${name}: ${loaded} bytes with gzip`);
+  }
+  t.ok(gzipped('search_index.js') < INDEX_MAX);
+});
+
+function repeated(names: readonly string[]): string[] {
+  return names.filter((name, i) => names.indexOf(name) !== i);
+}
