@@ -149,6 +149,12 @@ export const SITE_GROUPS: readonly SiteGroup[] = [
       page('clusters', 'Clusters', 'Several machines: roles, an example, faults, capacity.', [
         { file: 'scripts/deploy/CLUSTER.md' },
       ]),
+      page(
+        'compatibility',
+        'Compatibility',
+        'The promises of a version number, and the ways forward and back.',
+        [{ file: 'scripts/deploy/COMPATIBILITY.md' }],
+      ),
     ],
   },
 ];
