@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
 import { ROOT, section } from '../pages.js';
-import { promtool } from './prometheus.js';
 
 const RULES = join(ROOT, 'scripts/deploy/alerts.yml');
 const TESTS = join(ROOT, 'scripts/deploy/alerts.test.yml');
@@ -11,15 +10,6 @@ const TESTS = join(ROOT, 'scripts/deploy/alerts.test.yml');
 interface RuleFile {
   readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[];
 }
-
-test('promtool runs the tests of the alerts', async (t) => {
-  const tested = promtool(['test', 'rules', TESTS]);
-  if (tested === undefined) {
-    t.pass('skipped: there is no promtool');
-    return;
-  }
-  t.equal(tested.status, 0, tested.output);
-});
 
 test('every series of the tests has the labels that a scrape gives it', async (t) => {
   const { tests } = parse(readFileSync(TESTS, 'utf8')) as {

@@ -6,7 +6,7 @@ import { eventually, pause } from '../../scripts/load/wait.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService } from '../service/harness.js';
-import { isInstalled, type Prometheus, startPrometheus } from './prometheus.js';
+import { isInstalled, type Prometheus, promtool, startPrometheus } from './prometheus.js';
 
 // Alerts fire in a real Prometheus, which scrapes a running service and evaluates the rules each second. promtool tests each rule with
 // series of its own, and test/deploy/dashboard tests that the service has each metric of a rule.
@@ -53,6 +53,15 @@ function startWithRules(t: Test, targets: readonly object[]): Promise<Prometheus
     scrape_configs: [{ job_name: 'tickseal', static_configs: targets }],
   });
 }
+
+test('promtool runs the tests of the alerts', async (t) => {
+  const tested = promtool(['test', 'rules', join(ROOT, 'scripts/deploy/alerts.test.yml')]);
+  if (tested === undefined) {
+    t.pass('skipped: there is no promtool');
+    return;
+  }
+  t.equal(tested.status, 0, tested.output);
+});
 
 /** The alerts that a slow or busy test machine may also raise. */
 const OF_THE_MACHINE = /Tickseal(?:SlowSecp256k1|Overloaded|DiskSlow|NotReady|StoreFillsUp)$/;
