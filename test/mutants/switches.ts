@@ -193,6 +193,37 @@ export const MUTANTS: readonly Mutant[] = [
       'before > nowNs ? before : nowNs',
     ],
   ]),
+  ...of('server/access/address_connections', 'server/access/address_connections', [
+    [
+      'an address opens any number of sockets',
+      'if (this.#sockets.add(place, perAddressMax)) return place;',
+      'return place;',
+    ],
+  ]),
+  ...of('server/access/origins', 'server/access/origins', [
+    [
+      'a page of any origin opens streams',
+      'return origin === undefined || this.allowedAs(origin) !== undefined || this.#isOwn(origin, host);',
+      'return true;',
+    ],
+  ]),
+  ...of('server/access/publisher_login_check', 'service/logins', [
+    [
+      'a login by signature publishes for other keys',
+      'return signatureType === this.signatureType && key.equals(this.key);',
+      'return true;',
+    ],
+  ]),
+  ...of('stream/engine', 'stream/engine', [
+    [
+      'a subscription with an unknown asset counts in part',
+      'if (invalid.length > 0 && !request.ignoreInvalid) {',
+      'if (false) {',
+    ],
+  ]),
+  ...of('log/store/candle_reader', 'log/store/candle_history', [
+    ['the candle at the end of a range is in it', 'Math.min(toS - 1, lastS)', 'Math.min(toS, lastS)'],
+  ]),
   ...of('stream/slow_readers', 'stream/slow_readers', [
     [
       'a silent reader keeps its socket',
