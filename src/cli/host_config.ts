@@ -25,6 +25,8 @@ export interface HostConfig {
   readonly publicUrl: string | undefined;
   /** The files of the certificate and its key. */
   readonly tls: { readonly cert_file: string; readonly key_file: string } | undefined;
+  /** The data folder; relative paths start at the folder of the configuration. */
+  readonly dataDir: string;
   /** The assets in the order of their streaming IDs, one for each signature type of the publishers. */
   readonly assets: readonly HostAsset[];
   readonly publishers: readonly HostPublisher[];
@@ -50,8 +52,6 @@ export function hostConfigText(template: string, host: HostConfig): string {
     list.items = entries.map((entry) => document.createNode(entry, { flow: true }));
     document.set(name, list);
   };
-  document.commentBefore =
-    ' src/config/README.md lists every key. `tickseal check-config` checks the file after a change.';
   document.setIn(['service', 'oracle_id'], host.oracleId);
   if (publicUrl === undefined) document.deleteIn(['service', 'public_url']);
   else document.setIn(['service', 'public_url'], publicUrl);
@@ -74,10 +74,8 @@ export function hostConfigText(template: string, host: HostConfig): string {
     'publishers',
     publishers.map((one) => ({ key: one.key, ...typeEntry(one.signatureType), assets: ['*'] })),
   );
-  document.setIn(['storage', 'dir'], 'data');
-  return document
-    .toString({ lineWidth: 0 })
-    .replace(/^( {2}dir: data).*$/m, '$1 # on a local disk, not on NFS');
+  document.setIn(['storage', 'dir'], host.dataDir);
+  return document.toString({ lineWidth: 0 });
 }
 
 function assetRows({ assets, publishers }: HostConfig): object[] {

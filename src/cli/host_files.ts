@@ -13,7 +13,7 @@ import {
   typesOf,
 } from './host_config.js';
 import { marketSymbols, sourcesText } from './host_sources.js';
-import { deployFile, ROOT, serviceUnitText, sourcesUnitText } from './host_units.js';
+import { deployFile, ROOT, unitText } from './host_units.js';
 import { addressOf, createPrivateKey, starkKeyOf, writeNewFile } from './keygen_command.js';
 import type { NamedPublisher } from './option_forms.js';
 
@@ -28,6 +28,7 @@ export interface HostPlan extends Omit<HostConfig, 'assets' | 'publishers' | 'to
 
 export interface HostFiles {
   readonly dir: string;
+  readonly dataDir: string;
   /** The user of the unit. */
   readonly user: string;
   /** The names of the units. Their files are in the folder. */
@@ -49,7 +50,8 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
   const dir = resolve(plan.dir);
   if (existsSync(dir) && readdirSync(dir).length > 0)
     throw new Error(`${dir} is not empty: its keys may be in use, so nothing was written`);
-  const paths = { node: process.execPath, root: ROOT, dir };
+  const dataDir = resolve(dir, plan.dataDir);
+  const paths = { node: process.execPath, root: ROOT, dir, dataDir };
   for (const path of Object.values(paths))
     if (!/^[\w./@+-]+$/.test(path))
       throw new Error(
@@ -73,7 +75,7 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
   const symbols = assets.map(({ symbol }) => symbol);
   const sources = isMarket ? sourcesText(markets, symbols, publishUrl(plan)) : '';
 
-  makeFolder(join(dir, 'data'));
+  makeFolder(dataDir);
   const write = (name: string, text: string) => writeNewFile(join(dir, name), text);
   write('tickseal.yaml', config);
   const signers = typesOf(publishers).map((type) => {
@@ -83,13 +85,14 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
   });
   for (const [name, token] of tokens) write(`tokens/${name}`, `${token}\n`);
   const user = process.getuid?.() === 0 ? 'tickseal' : userInfo().username;
-  write('tickseal.service', serviceUnitText(paths, user));
-  if (!isMarket) return { dir, user, units: ['tickseal'], assets, signers };
+  const places = { ...paths, user };
+  write('tickseal.service', unitText('tickseal.service', places));
+  if (!isMarket) return { dir, dataDir, user, units: ['tickseal'], assets, signers };
   write('keys/publisher.hex', `${toHex(marketKey)}\n`);
   write('sources.yaml', sources);
   write('sources.env', `TICKSEAL_TOKEN=${tokens.get('sources')}\n`);
-  write('tickseal-sources.service', sourcesUnitText(paths));
-  return { dir, user, units: ['tickseal', 'tickseal-sources'], assets, signers };
+  write('tickseal-sources.service', unitText('tickseal-sources.service', places));
+  return { dir, dataDir, user, units: ['tickseal', 'tickseal-sources'], assets, signers };
 }
 
 /** Returns the address at which a publisher on this host reaches the service. */

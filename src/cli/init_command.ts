@@ -16,6 +16,7 @@ interface InitOptions {
   readonly tlsKey?: string;
   readonly host?: string;
   readonly port?: number;
+  readonly data: string;
   readonly adminHost: string;
   readonly adminPort: number;
   readonly oracleId: string;
@@ -51,6 +52,7 @@ export function registerInit(program: Command, streams: CommandStreams = process
     .option('--public-url <url>', 'the address for readers and publishers, such as wss://prices.example.com')
     .option('--tls-cert <file>', 'the full chain of the certificate; without one, readers come over a proxy')
     .option('--tls-key <file>', 'the key of the certificate')
+    .option('--data <folder>', 'the data folder; relative paths start at the folder to make', 'data')
     .option('--host <host>', 'the host to listen on; 127.0.0.1, or 0.0.0.0 with a certificate, unless given')
     .option(
       '--port <port>',
@@ -88,7 +90,17 @@ async function init(dir: string, command: Command, streams: CommandStreams): Pro
   const { host = tls ? '0.0.0.0' : '127.0.0.1', port = tls ? 8443 : 8080 } = options;
   const { InvalidPlan, writeHostFiles } = await import('./host_files.js');
   try {
-    const plan = { ...options, dir, publishers: publisher, assets, publicUrl, tls, host, port };
+    const plan = {
+      ...options,
+      dataDir: options.data,
+      dir,
+      publishers: publisher,
+      assets,
+      publicUrl,
+      tls,
+      host,
+      port,
+    };
     const scheme = tls ? 'wss' : 'ws';
     const url = publicUrl ?? `${scheme}://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
     tell(streams.stdout, ownText(nextSteps(writeHostFiles(plan), url)));
@@ -125,7 +137,7 @@ async function ask(command: Command, { stdin, stderr }: CommandStreams): Promise
   }
 }
 
-function nextSteps({ dir, user, units, assets, signers }: HostFiles, url: string): string {
+function nextSteps({ dir, dataDir, user, units, assets, signers }: HostFiles, url: string): string {
   const [, sources] = units;
   const start =
     sources === undefined
@@ -135,7 +147,7 @@ function nextSteps({ dir, user, units, assets, signers }: HostFiles, url: string
   const owner =
     user === 'tickseal'
       ? `
-  useradd --system --home-dir ${dir} --shell /usr/sbin/nologin tickseal; chown -R tickseal: ${dir}`
+  useradd --system --home-dir ${dir} --shell /usr/sbin/nologin tickseal; chown -R tickseal: ${dir} ${dataDir}`
       : '';
   return `made in ${dir}: tickseal.yaml, keys, tokens, ${units.map((name) => `${name}.service`).join(', ')}
 signs as: ${signers.join(', ')}

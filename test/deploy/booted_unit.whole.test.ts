@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +6,9 @@ import { ROOT } from '../pages.js';
 import { freePort } from '../proxies/running_proxies.js';
 import { boot, cannotBoot } from './booted_systemd.js';
 
-// Tests the shipped unit in a systemd that is booted for the test.
+// Tests the files of `tickseal init` in a systemd that is booted for the test.
 
-const TOKEN = 'token-of-the-booted-service';
+const PUBLISHER = '0x99e295e85cb07c16b7bb62a44df532a7f2620237';
 
 test('the unit starts, reloads a valid file and refuses an invalid one', {
   skip: cannotBoot(),
@@ -17,42 +16,27 @@ test('the unit starts, reloads a valid file and refuses an invalid one', {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-boot-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const [port, adminPort] = [await freePort(), await freePort()];
-  const sha256 = createHash('sha256').update(TOKEN).digest('hex');
-  const config = {
-    listen: { port },
-    admin: { port: adminPort },
-    keys: { evm: { file: '/run/credentials/tickseal.service/evm.hex' } },
-    assets: [{ id: 1, symbol: 'BTCUSD' }],
-    publishers: [{ key: '0x99e295e85cb07c16b7bb62a44df532a7f2620237' }],
-    storage: { dir: '/var/lib/tickseal' },
-  };
-  const tokens = [{ name: 'all', sha256, scopes: ['rest'] }];
   // The program is at another place on this machine, and the test reads the verdict that systemd writes to its journal.
   const programHere = (unit: string) =>
     readFileSync(join(ROOT, unit), 'utf8')
       .replaceAll('/usr/bin/node', process.execPath)
       .replace('[Service]', '[Service]\nStandardError=append:/mnt/out/unit');
-  const unit = programHere('scripts/deploy/tickseal.service');
   const output = boot({
     dir,
     files: {
-      '/etc/systemd/system/tickseal.service': unit,
       '/etc/systemd/system/tickseal-backup.service': programHere('scripts/deploy/tickseal-backup.service'),
-      '/etc/tickseal/tickseal.yaml': JSON.stringify(config),
-      '/etc/tickseal/with_token.yaml': JSON.stringify({ ...config, tokens }),
-      '/etc/tickseal/invalid.yaml': JSON.stringify({
-        ...config,
-        tokens: [{ ...tokens[0], scopes: ['none'] }],
-      }),
-      '/etc/tickseal/keys/evm.hex': '11'.repeat(32),
-      '/etc/tickseal/keys/stark.hex': `0${'1'.repeat(63)}`,
     },
     folders: { '/opt/tickseal': ROOT },
-    prepare: `useradd --system --home-dir /var/lib/tickseal --shell /usr/sbin/nologin tickseal
-      chmod 0700 /etc/tickseal/keys && chmod 0600 /etc/tickseal/keys/* && rm -f /bin/kill /usr/bin/kill`,
+    prepare: `useradd --system --home-dir /etc/tickseal --shell /usr/sbin/nologin tickseal
+      ${process.execPath} /opt/tickseal/dist/src/cli/main.js init /etc/tickseal --data /var/lib/tickseal --publisher ${PUBLISHER} --assets BTCUSD --port ${port} --admin-port ${adminPort}
+      cd /etc/tickseal && cp tickseal.yaml with_token.yaml && sed -i "/name: reader/d" tickseal.yaml
+      sed "s/scopes: . rest, stream ./scopes: [ none ]/" with_token.yaml > invalid.yaml
+      sed "/^.Service/a StandardError=append:/mnt/out/unit" tickseal.service > /etc/systemd/system/tickseal.service
+      chown -R tickseal: /etc/tickseal /var/lib/tickseal && rm -f /bin/kill /usr/bin/kill`,
     script: `
       ask() { ${process.execPath} -e '
-        const headers = { Authorization: "Basic ${TOKEN}" };
+        const token = fs.readFileSync("/etc/tickseal/tokens/reader", "utf8").trim();
+        const headers = { Authorization: "Basic " + token };
         fetch(process.argv[1], { headers }).then(({ status }) => console.log(process.argv[2], status), () => console.log(process.argv[2], "none"))
       ' "$1" "$2"; }
       use() { cp /etc/tickseal/$1.yaml /etc/tickseal/tickseal.yaml; systemctl reload tickseal; echo "reload of $1: $?"; }

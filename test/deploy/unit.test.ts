@@ -65,8 +65,7 @@ test('the commands of the unit are those of the program', async (t) => {
   t.match(text, /^RestartPreventExitStatus=2$/m);
   t.match(text, `\nTimeoutStopSec=${UNIT_STOP_SECONDS}\n`);
   const config = readFileSync(join(ROOT, 'scripts/deploy/tickseal.yaml'), 'utf8');
-  for (const [, name] of text.matchAll(/^LoadCredential=([\w.]+):/gm))
-    t.match(config, `/run/credentials/tickseal.service/${name}`);
+  t.match(text, `\nReadWritePaths=${/^ {2}dir: (\S+)/m.exec(config)?.[1]}\n`);
 });
 
 test('the unit for two instances takes over, and differs from the other one in nothing else', async (t) => {
@@ -78,9 +77,6 @@ test('the unit for two instances takes over, and differs from the other one in n
   const main = '/usr/bin/node /opt/tickseal/dist/src/cli/main.js';
   t.same(
     lines.filter((line, i) => line !== before[i]),
-    [
-      `ExecStart=${main} serve --config /etc/tickseal/%i.yaml --take-over`,
-      `ExecReload=${main} reload /etc/tickseal/%i.yaml --pid $MAINPID`,
-    ],
+    [`ExecStart=${main} serve --config /etc/tickseal/tickseal.yaml --take-over`],
   );
 });

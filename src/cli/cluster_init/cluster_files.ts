@@ -4,7 +4,7 @@ import { type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js
 import { newNatsKey } from '../../cluster/nats/nats_key.js';
 import { parseConfig } from '../../config/load.js';
 import { toHex } from '../../model/hex.js';
-import { deployFile, serviceUnitText } from '../host_units.js';
+import { deployFile, unitText } from '../host_units.js';
 import { createPrivateKey, writeNewFile } from '../keygen_command.js';
 import { makeAuthority, makeServerCertificate } from './nats_authority.js';
 
@@ -83,8 +83,15 @@ export function writeClusterFiles(plan: ClusterPlan): void {
 
 /** Writes the unit of a node for its folder. */
 export function writeUnit(folder: string): void {
-  const paths = { node: '/usr/bin/node', root: '/opt/tickseal', dir: resolve(folder) };
-  writeNewFile(join(folder, 'tickseal.service'), serviceUnitText(paths, 'tickseal'));
+  const dir = resolve(folder);
+  const places = {
+    node: '/usr/bin/node',
+    root: '/opt/tickseal',
+    dir,
+    dataDir: join(dir, 'data'),
+    user: 'tickseal',
+  };
+  writeNewFile(join(folder, 'tickseal.service'), unitText('tickseal.service', places));
 }
 
 /** Checks the configuration of each role, without the files that it names: these may exist on the machines of the nodes only. */
