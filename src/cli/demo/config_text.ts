@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hashToken } from '../../config/token_hash.js';
 import type { SignatureType } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { NamedPublisher } from '../option_forms.js';
@@ -57,11 +57,11 @@ listen: { host: 127.0.0.1, port: ${options.port}${keyFiles === undefined ? ', th
 admin: { host: 127.0.0.1, port: ${options.adminPort} }
 ${keyFiles === undefined ? '' : `keys:\n${Object.entries(keyFiles).map(keyText).join('')}`}tokens:
   - name: demo
-    sha256: "${sha256Hex(options.token)}"
+    sha256: "${hashToken(options.token).toString('hex')}"
     scopes: [rest, stream, publish]
     publisher_keys: ${JSON.stringify(own === undefined ? publisherKeys : [...publisherKeys, own.key])}
   - name: ${SIMULATION_TOKEN_NAME}
-    sha256: "${sha256Hex(publisherToken)}"
+    sha256: "${hashToken(publisherToken).toString('hex')}"
     scopes: [publish]
     publisher_keys: ${JSON.stringify(publisherKeys)}
 ${markets === undefined ? '' : marketTokenText(markets)}assets:
@@ -121,14 +121,10 @@ function ownPublisherText({ key, signatureType }: NamedPublisher): string {
 
 function marketTokenText({ key, token }: MarketPublisher): string {
   return `  - name: ${MARKETS_TOKEN_NAME}
-    sha256: "${sha256Hex(token)}"
+    sha256: "${hashToken(token).toString('hex')}"
     scopes: [publish]
     publisher_keys: [${quoted(key)}]
 `;
-}
-
-function sha256Hex(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Returns the text as a JSON string, which is also a YAML string. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createToken } from '../../config/token_hash.js';
 import { dataFolderProblem, makeFolder } from '../../log/store/data_folder.js';
 import type { SignatureType } from '../../model/asset.js';
 
@@ -28,7 +29,6 @@ export interface MarketSecrets {
 const FILE_NAME = 'demo-secrets.json';
 const MARKET_FILE_NAME = 'demo-markets.json';
 const PUBLISHERS_PER_TYPE = 3;
-const TOKEN_BYTES = 32;
 const KEY_BYTES = 32;
 
 /** Reads the secrets in `dataDir`, or makes them if they do not exist. Only the owner can read the file. */
@@ -41,7 +41,7 @@ export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; crea
 /** Reads the secrets of the publisher of real prices in `dataDir`, or makes them if they do not exist. */
 export function ensureMarketSecrets(dataDir: string): MarketSecrets {
   const file = join(dataDir, MARKET_FILE_NAME);
-  writeIfAbsent(file, { token: freshToken(), key: freshKey() } satisfies MarketSecrets);
+  writeIfAbsent(file, { token: createToken(), key: freshKey() } satisfies MarketSecrets);
   return readSecrets(file);
 }
 
@@ -84,15 +84,11 @@ function readSecrets<T>(file: string): T {
 function freshSecrets(): DemoSecrets {
   const keys = () => Array.from({ length: PUBLISHERS_PER_TYPE }, freshKey);
   return {
-    token: freshToken(),
-    publisherToken: freshToken(),
+    token: createToken(),
+    publisherToken: createToken(),
     serviceKeys: { evm: freshKey(), stark: freshKey() },
     publisherKeys: { evm: keys(), stark: keys() },
   };
-}
-
-function freshToken(): string {
-  return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
 /**

@@ -157,7 +157,7 @@ export class SegmentReader {
     const head = JSON.parse(line) as SegmentHead;
     if (head.format !== FORMAT_VERSION)
       throw new Error(
-        `a segment of the log has format ${head.format}, and this program reads ${FORMAT_VERSION}`,
+        `a segment of the log has format ${head.format}, and this program reads format ${FORMAT_VERSION}: use the version of the program that made it`,
       );
     if (head.segment === this.number) this.#head = head;
     else {

@@ -121,7 +121,9 @@ function parseList(text: string): HourList {
     if (crc !== checksum(head, rest)) throw new DamagedList();
     const { format, segment, id, lost } = head;
     if (format !== FORMAT_VERSION)
-      throw new Error(`the list of hours has format ${format}, and this program reads ${FORMAT_VERSION}`);
+      throw new Error(
+        `the list of hours has format ${format}, and this program reads format ${FORMAT_VERSION}: use the version of the program that made it`,
+      );
     const hours = rest.split('\n').slice(0, -1).map(hourIn);
     return { last: { segment, id }, lostFromNs: lost === undefined ? undefined : BigInt(lost), hours };
   } catch (error) {

@@ -13,7 +13,7 @@ const EARLIER_FILE = 'data.mdb';
 export function hasFormat(dir: string): boolean {
   if (existsSync(join(dir, EARLIER_FILE)))
     throw new Error(
-      `it has the file ${EARLIER_FILE} of an earlier format, which this program does not read: name another folder, or use the version of the program that made it`,
+      `it has the file ${EARLIER_FILE} of format 1, and this program reads format ${FORMAT_VERSION}: name another folder, or use the version of the program that made it`,
     );
   let text: string;
   try {

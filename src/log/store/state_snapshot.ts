@@ -105,7 +105,9 @@ function headOf(line: string): SnapshotHead {
   const head = line.startsWith('{"snapshot":') ? (JSON.parse(line) as SnapshotHead) : undefined;
   if (head === undefined) throw damaged('it is another file');
   if (head.format !== FORMAT_VERSION)
-    throw new Error(`${SNAPSHOT_FILE} has format ${head.format}, and this program reads ${FORMAT_VERSION}`);
+    throw new Error(
+      `${SNAPSHOT_FILE} has format ${head.format}, and this program reads format ${FORMAT_VERSION}: use the version of the program that made it`,
+    );
   return head;
 }
 

@@ -69,7 +69,7 @@ test('another format, and the folder of an earlier version, are refused in one s
   );
   t.equal(
     await refusal({ 'data.mdb': 'a database' }),
-    'storage.dir: the data folder FOLDER cannot be opened: it has the file data.mdb of an earlier format, which this program does not read: name another folder, or use the version of the program that made it',
+    'storage.dir: the data folder FOLDER cannot be opened: it has the file data.mdb of format 1, and this program reads format 2: name another folder, or use the version of the program that made it',
   );
 });
 
