@@ -89,14 +89,14 @@ function rate(name: string, unit: string, atLeast: number): Line {
 
 async function measure(scale: Scale): Promise<Measurement> {
   const figures: Figures = {};
-  const stored = await storePast(configOf(ASSETS[scale]), AGGREGATES[scale], STEP_NS);
+  const stored = await storePast(configOf(ASSETS[scale]), { aggregates: AGGREGATES[scale], stepNs: STEP_NS });
   const { jsonl, inputs } = stored.bytes;
   for (const [kept, bytes] of Object.entries({ signatures: jsonl, whole: jsonl + inputs })) {
     figures[kept] = bytes / (ASSETS[scale] * AGGREGATES[scale]);
     figures[`${kept}: GB a day`] = (figures[kept] * 400 * 86_400) / 1e9;
   }
   const single = configOf(1);
-  const { times } = await storePast(single, ROWS[scale], STEP_NS);
+  const { times } = await storePast(single, { aggregates: ROWS[scale], stepNs: STEP_NS });
   const service = await startService(single);
   const end = measureUsage(service);
   const path = `${REST_PATHS.at}?assets=${symbolOf(0)}&timestamp=${times[times.length >> 1]!}`;

@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../../scripts/load/config.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { median } from '../../scripts/load/statistics.js';
+import { storePast } from '../../scripts/load/stored_past.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
-import { fillStore } from '../workloads/filled_store.js';
 import { publishFirstPrices } from '../workloads/priced_service.js';
 import { measureTakeOvers } from '../workloads/take_over.js';
 
@@ -134,7 +135,7 @@ async function firstPrice({ port }: ServerProcess): Promise<void> {
 async function measureManyAssets(scale: Scale): Promise<Measurement> {
   const assets = MANY_ASSETS[scale];
   const { file } = writeConfig({ signatureType: 'evm', publishers: 5, assets });
-  await fillStore(file, { first: 0, assets, aggregates: AGGREGATES[scale], stepS: 1, hasPast: true });
+  await storePast(file, { aggregates: AGGREGATES[scale], stepNs: NS_PER_SECOND, unitNs: NS_PER_SECOND });
   const cpuSeconds: number[] = [];
   for (let i = 0; i < STARTS[scale]; i++) {
     const service = await startService(file);

@@ -19,10 +19,9 @@ export class AggregateEntries {
   readonly #newest: Holding[] = [];
   #made = 0;
 
-  /** @param first the first of the assets */
-  constructor(assets: number, first = 0) {
+  constructor(assets: number) {
     const updates = new Updates('evm');
-    this.#assets = Array.from({ length: assets }, (_, i) => first + i).map((asset) => ({
+    this.#assets = Array.from({ length: assets }, (_, asset) => ({
       symbol: symbolOf(asset),
       inputs: Array.from({ length: INPUTS }, (_, publisher) => updates.input(publisher, asset)),
     }));

@@ -30,18 +30,26 @@ export interface StoredPast {
   readonly bytes: Readonly<Record<FileKind, number>>;
 }
 
-/**
- * Writes signed aggregates of all assets of a configuration into its past, up to a full hour. Each input is part of {@link USES}
- * aggregates.
- * @param aggregates the number of aggregates of each asset
- * @param stepNs the time between two aggregates of an asset
- */
-export async function storePast(configFile: string, aggregates: number, stepNs: bigint): Promise<StoredPast> {
+export interface PastToStore {
+  /** The number of aggregates of each asset. */
+  readonly aggregates: number;
+  /** The time between two aggregates of an asset. */
+  readonly stepNs: bigint;
+  /** The first asset with aggregates; default: 0. All later assets have aggregates too. */
+  readonly firstAsset?: number;
+  /** The unit of time in which the past ends: its last full unit. Default: an hour. */
+  readonly unitNs?: bigint;
+}
+
+/** Writes signed aggregates into the data folder of a configuration. Each input is part of {@link USES} aggregates. */
+export async function storePast(configFile: string, past: PastToStore): Promise<StoredPast> {
+  const { aggregates, stepNs, firstAsset = 0, unitNs = NS_PER_HOUR } = past;
   const loaded = loadConfig(configFile);
   assert(loaded.ok, 'the configuration of the bench is valid');
   const { config } = loaded;
-  const { assets, publishers } = config;
-  const endNs = ((BigInt(Date.now()) * 1_000_000n) / NS_PER_HOUR) * NS_PER_HOUR;
+  const { publishers } = config;
+  const assets = config.assets.slice(firstAsset);
+  const endNs = ((BigInt(Date.now()) * 1_000_000n) / unitNs) * unitNs;
   const startNs = endNs - BigInt(aggregates) * stepNs;
   const intervalNs = (stepNs * BigInt(USES)) / BigInt(publishers.length * assets.length);
   // The first aggregate needs an input of each publisher, and no input may be later than the aggregate.
@@ -53,7 +61,7 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
   const shown = shownFacts(config);
   const openOne = () =>
     openStore({
-      assets,
+      assets: config.assets,
       candleRetentionMs: Number(config.storage.candleRetentionNs / 1_000_000n),
       dir: config.storage.dir,
       reserveBytes: 0,
@@ -72,7 +80,7 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
     const unsigned = assets.map((asset, a) => {
       const own = inputs[a]!;
       keys.forEach(({ publisher }, place) => {
-        if (i === 0 || (i + 3 * place) % USES === 0) own[place] = updates.input(publisher, a);
+        if (i === 0 || (i + 3 * place) % USES === 0) own[place] = updates.input(publisher, firstAsset + a);
       });
       return { asset, trigger: 'clock' as const, price: medianOf(own), inputs: [...own], signedAtNs };
     });

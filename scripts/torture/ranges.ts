@@ -56,7 +56,7 @@ async function measure(scale: Scale): Promise<Finding[]> {
     for (const token of new Set(Array.from({ length: readers }, (_, reader) => rangeToken(reader))))
       tokens.push({ ...tokens[0], name: token, sha256: createHash('sha256').update(token).digest('hex') });
   });
-  const { times } = await storePast(file, aggregates, STEP_NS);
+  const { times } = await storePast(file, { aggregates, stepNs: STEP_NS });
   const service = await startService(file);
   const healthy = await Healthy.open(service, RANGE_ASSETS);
   await healthy.see(ms / 4);
