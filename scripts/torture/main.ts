@@ -1,7 +1,6 @@
-import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
-import { describeCommit, describeMachine } from '../load/machine.js';
+import { describeCommit, describeMachine, machineText } from '../load/machine.js';
 import { type Check, isReached, type Scale, type Sizes } from './check.js';
 import { clock } from './clock.js';
 import { cluster, power } from './cluster/cluster.js';
@@ -13,7 +12,7 @@ import { leaks } from './leaks.js';
 import { ranges } from './ranges.js';
 import { signals } from './signals.js';
 import { stalled } from './stalled.js';
-import { type Outcome, outcomesTable, summary, wholeRunMarkdown } from './table.js';
+import { type Outcome, outcomesTable, summary } from './table.js';
 import { threads } from './threads.js';
 import { unread } from './unread.js';
 
@@ -42,14 +41,11 @@ const CHECK_MS_MAX = 600_000;
 /** The longest time of a round of all faults of `cluster`. */
 const ROUND_MS_MAX = 420_000;
 const SMOKE_CHECKS_AT_ONCE = 2;
-/** The page of the last whole run, in the source folder. This program runs in `dist/scripts/torture`. */
-const RESULTS_FILE = new URL('../../../scripts/torture/RESULTS.md', import.meta.url);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     smoke: { type: 'boolean' },
-    page: { type: 'boolean' },
     rounds: { type: 'string' },
     only: { type: 'string' },
   },
@@ -60,13 +56,14 @@ const sizes: Sizes = { rounds, only: values.only };
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
 const commit = describeCommit(['src', 'scripts/**/*.ts', 'package-lock.json']);
 const machine = describeMachine();
-const startedAt = new Date().toISOString();
 const outcomes: Outcome[] = [];
 const queue = checks.entries();
 // Several smoke checks may run at once, because their figures have no meaning.
 await Promise.all(Array.from({ length: scale === 'smoke' ? SMOKE_CHECKS_AT_ONCE : 1 }, runQueued));
 process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n${summary(outcomes)}\n`);
-if (values.page) writeFileSync(RESULTS_FILE, wholeRunMarkdown({ outcomes, commit, machine, startedAt }));
+process.stdout.write(
+  `Commit ${commit}. ${machineText(machine)} Load before the run: ${machine.loadBefore}.\n`,
+);
 // A failed check may leave handles open, so the program exits explicitly. The services that the check started end with this
 // process.
 process.exit(outcomes.some(({ failed }) => failed) ? 1 : 0);
@@ -78,19 +75,16 @@ async function runQueued(): Promise<void> {
 async function run(check: Check): Promise<Outcome> {
   process.stderr.write(`${check.name}: ${check.title}\n`);
   const startMs = performance.now();
-  const outcomeOf = (rest: Pick<Outcome, 'findings' | 'failed' | 'remark'>): Outcome => {
-    const seconds = (performance.now() - startMs) / 1000;
-    process.stderr.write(`${check.name}: ${seconds.toFixed(1)} s\n`);
-    return { check: check.name, title: check.title, seconds, ...rest };
-  };
+  const none = { check: check.name, findings: [] };
   try {
     const result = await Promise.race([check.run(scale, sizes), tooLate()]);
-    if ('skipped' in result)
-      return outcomeOf({ findings: [], failed: false, remark: `skipped: ${result.skipped}` });
-    return outcomeOf({ findings: result, failed: result.some((finding) => !isReached(finding, scale)) });
+    if ('skipped' in result) return { ...none, failed: false, remark: `skipped: ${result.skipped}` };
+    return { ...none, findings: result, failed: result.some((finding) => !isReached(finding, scale)) };
   } catch (error) {
     process.stderr.write(`${inspect(error)}\n`);
-    return outcomeOf({ findings: [], failed: true, remark: `failed: ${(error as Error).message}` });
+    return { ...none, failed: true, remark: `failed: ${(error as Error).message}` };
+  } finally {
+    process.stderr.write(`${check.name}: ${((performance.now() - startMs) / 1000).toFixed(1)} s\n`);
   }
 }
 
