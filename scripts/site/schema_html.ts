@@ -6,8 +6,7 @@ import { renderInline, tableOf } from './markdown.js';
 export function renderType(schema: JsonSchema): Html {
   const name = componentName(schema);
   if (name !== undefined) return html`<a href="schemas.html#schema-${name}">${name}</a>`;
-  const choices = schema.oneOf ?? schema.anyOf;
-  if (choices) return joinHtml(choices.map(renderType), ' or ');
+  if (schema.oneOf) return joinHtml(schema.oneOf.map(renderType), ' or ');
   if (schema.const !== undefined) return html`<code>${JSON.stringify(schema.const)}</code>`;
   if (schema.enum)
     return joinHtml(

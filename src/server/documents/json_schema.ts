@@ -18,8 +18,11 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
   readonly propertyNames?: JsonSchema;
-  readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
+  readonly discriminator?: {
+    readonly propertyName: string;
+    readonly mapping: Readonly<Record<string, string>>;
+  };
 }
 
 export interface DocumentSchemas {
@@ -38,7 +41,7 @@ const COMPONENTS = '#/components/schemas/';
 export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
   const places = new Map([...new Set(schemas)].map((schema, i) => [schema, String(i)]));
   const whole = z.strictObject(Object.fromEntries([...places].map(([schema, place]) => [place, schema])));
-  const converted = z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any', override: writeIntegers });
+  const converted = z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any', override: writeForClients });
   // The converter puts schemas with an ID under `$defs`, but documents keep them in another place.
   const { properties = {}, $defs = {} } = JSON.parse(
     JSON.stringify(converted).replaceAll('"#/$defs/', `"${COMPONENTS}`),
@@ -59,12 +62,35 @@ export function componentName({ $ref }: JsonSchema): string | undefined {
   return $ref?.startsWith(COMPONENTS) ? $ref.slice(COMPONENTS.length) : undefined;
 }
 
-function writeIntegers(context: {
+interface Converted {
   readonly zodSchema: z.core.$ZodTypes;
   readonly jsonSchema: z.core.JSONSchema.BaseSchema;
-}): void {
-  const { zodSchema, jsonSchema } = context;
-  if (jsonSchema.$ref !== undefined) return;
+}
+
+function writeForClients(context: Converted): void {
+  if (context.jsonSchema.$ref !== undefined) return;
+  writeChoice(context);
+  writeIntegers(context);
+}
+
+/** Writes a choice as `oneOf`, because a value fits exactly one of our choices, and names the field that decides, for generators of clients. */
+function writeChoice({ zodSchema, jsonSchema }: Converted): void {
+  const { anyOf } = jsonSchema;
+  if (anyOf !== undefined) {
+    delete jsonSchema.anyOf;
+    jsonSchema.oneOf = anyOf;
+  }
+  const { def } = zodSchema._zod;
+  if (def.type !== 'union' || !('discriminator' in def)) return;
+  const propertyName = def['discriminator'] as string;
+  const mapping = def.options.flatMap((option) => {
+    const place = `#/$defs/${z.globalRegistry.get(option)?.id}`;
+    return [...(option._zod.propValues?.[propertyName] ?? [])].map((value) => [String(value), place]);
+  });
+  jsonSchema['discriminator'] = { propertyName, mapping: Object.fromEntries(mapping) };
+}
+
+function writeIntegers({ zodSchema, jsonSchema }: Converted): void {
   // Timestamps are the only bigints on the wire.
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' });
   if (jsonSchema.type !== 'integer') return;

@@ -58,7 +58,7 @@ const udfNoData = z
     nextTime: z.int().optional().describe('Start of the last candle before the range, UNIX seconds'),
   })
   .meta({ id: 'UdfNoData' });
-export const udfHistory = z.union([udfCandles, udfNoData, udfError]);
+export const udfHistory = z.discriminatedUnion('s', [udfCandles, udfNoData, udfError]);
 
 const values = z.strictObject({
   short_name: z.string(),
@@ -74,7 +74,7 @@ const values = z.strictObject({
   low_price: z.number().optional(),
 });
 
-export const udfQuote = z.union([
+export const udfQuote = z.discriminatedUnion('s', [
   z
     .strictObject({ s: z.literal('ok'), n: z.string().describe('The symbol'), v: values })
     .meta({ id: 'UdfQuote' }),

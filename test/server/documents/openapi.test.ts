@@ -73,6 +73,14 @@ test('parameters stand as they are written, and integers are integers', async (t
   });
 });
 
+test('a choice is oneOf, and the field that decides is named', async (t) => {
+  t.notMatch(JSON.stringify(document), '"anyOf"');
+  t.same(document.components.schemas['UdfQuotes']?.properties?.['d']?.items?.discriminator, {
+    propertyName: 's',
+    mapping: { ok: '#/components/schemas/UdfQuote', error: '#/components/schemas/UdfNoQuote' },
+  });
+});
+
 test('wire identifiers carry the name of the service', async (t) => {
   const other = openApiDocument(routesOf('acme'));
   t.ok(other.paths['/v0/deployments/acme_pushed_assets']);

@@ -1,5 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
+import { NOT_PREPARED, preparedPackages } from '../../prepared_packages.js';
 import { DOCUMENTS, PATTERNS, TEXTS } from './patterns.js';
 
 // Tests of the documents with tools of another language.
@@ -32,4 +35,22 @@ test('openapi-spec-validator accepts the OpenAPI document', {
   skip: !canRun(VALIDATOR) && 'Python lacks openapi-spec-validator',
 }, async (t) => {
   t.equal(python(VALIDATE, DOCUMENTS['/openapi.json']!), 'valid');
+});
+
+const ogen = preparedPackages().get('ogen');
+
+test('ogen makes a Go client of the OpenAPI document', {
+  skip: ogen === undefined && NOT_PREPARED,
+}, async (t) => {
+  const folder = t.testdir({ 'go.mod': 'module readers\n', 'openapi.json': DOCUMENTS['/openapi.json']! });
+  execFileSync(join(ogen!, 'ogen'), ['--target', 'api', '--package', 'api', 'openapi.json'], {
+    cwd: folder,
+    stdio: 'ignore',
+  });
+  const schemas = readFileSync(join(folder, 'api/oas_schemas_gen.go'), 'utf8');
+  t.match(
+    schemas,
+    /type UdfQuotesDItem struct \{\n\s+Type +UdfQuotesDItemType\b/,
+    'its field says which it is',
+  );
 });

@@ -10,12 +10,12 @@ export function valuesOf(
   schema: JsonSchema & { readonly maxLength?: number },
   document: object,
 ): fc.Arbitrary<unknown> {
-  const { $ref, anyOf, type, pattern, minimum, maximum, maxLength } = schema;
+  const { $ref, oneOf, type, pattern, minimum, maximum, maxLength } = schema;
   const inside = (one: JsonSchema) => valuesOf(one, document);
   if ($ref !== undefined) return inside(follow(document, $ref) as JsonSchema);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
-  if (anyOf !== undefined) return fc.oneof(...anyOf.map(inside));
+  if (oneOf !== undefined) return fc.oneof(...oneOf.map(inside));
   switch (type) {
     case 'integer':
       return integers(BigInt(minimum ?? INT64.min), BigInt(maximum ?? INT64.max));
