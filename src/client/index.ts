@@ -41,6 +41,7 @@ export {
   type SignedFrame,
   type UnsignedFrame,
 } from './prices/frame.js';
+export type { LogFinding, LogQuery } from './prices/log_of_service.js';
 export type { LoggedEvent, LogOptions } from './prices/log_options.js';
 export {
   AggregatePrice,
@@ -79,6 +80,7 @@ export {
   type SignerOptions,
   signPrice,
 } from './sign/sign_price.js';
+export { type AggregateForm, readAggregate } from './verify/aggregate_form.js';
 export type { Check, PassedVerdict, SignerSource, Signers, Verdict } from './verify/checks.js';
 export { formatDecimalPrice, parseDecimalPrice } from './verify/decimal_price.js';
 export { decodePayload, type Payload, type PayloadAsset } from './verify/decode_payload.js';

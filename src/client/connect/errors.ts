@@ -109,6 +109,8 @@ export class UnreachableError extends TicksealError {
     reason: string,
     /** The path of the request. */
     path = '',
+    /** The HTTP status; `undefined` without an answer. */
+    readonly status?: number,
   ) {
     super(`${url}${path}: ${reason}`);
   }

@@ -84,7 +84,7 @@ export class RestService {
     { status, refusal, retryAfterMs }: Omit<RestAnswer<unknown>, 'link' | 'body'>,
   ): RefusedError | UnreachableError {
     const reason = errorOf(refusal) ?? `HTTP ${status}`;
-    if (status < 400 || status >= 500) return new UnreachableError(this.url, reason, bare(path));
+    if (status < 400 || status >= 500) return new UnreachableError(this.url, reason, bare(path), status);
     const keptFrom = /"kept_from":(\d{1,19})\}$/.exec(refusal)?.[1];
     return new RefusedError(
       this.url,

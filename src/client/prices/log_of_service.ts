@@ -1,11 +1,48 @@
+import type { LogPolicy } from '../../tlog/log_policy.js';
+import type { LoggedPrice } from '../../tlog/price_proof.js';
 import { LOG_FILES_PATH, REST_PATHS } from '../../wire/paths.js';
-import type { RestService } from '../connect/rest_service.js';
+import type { Platform } from '../connect/platform.js';
+import { RestService } from '../connect/rest_service.js';
+import { TokenSource } from '../connect/token_source.js';
 import type { CheckpointHistory } from '../verify/checkpoint_history.js';
-import type { LogToSearch } from '../verify/search_log.js';
+import { formatEvidence } from '../verify/evidence_file.js';
+import { type LogToSearch, searchLog } from '../verify/search_log.js';
 import type { ReadLogFile } from '../verify/served_log.js';
 import { pathOf } from './market_data.js';
 
 const NOT_FOUND = [404, 410];
+
+/** The log in which an aggregate is searched, and the keys of the service. */
+export interface LogQuery {
+  /** The log, its witnesses and their quorum, from `parsePolicy` of `tickseal/tlog`. */
+  readonly policy: LogPolicy;
+  /** The keys of the service that may sign aggregates. */
+  readonly signers: readonly string[];
+  /** The service's own oracle ID, for Stark aggregates. */
+  readonly oracleId?: string | undefined;
+}
+
+/** The outcome of the search for an aggregate in a public log. */
+export type LogFinding =
+  /** The log has the aggregate at this place. */
+  | { readonly logged: LoggedPrice }
+  /** The log contradicts the aggregate. `evidence` is the text of a file for `tickseal log verify`. */
+  | { readonly evidence: string; readonly statement: string }
+  /** Neither is proved, for this reason. */
+  | { readonly lacks: string };
+
+/** Searches the public log of a service, and if necessary its files. A request to a log carries no token. */
+export async function searchServiceLog(
+  url: string,
+  platform: Platform,
+  aggregate: string,
+  query: LogQuery,
+): Promise<LogFinding> {
+  const service = new RestService(url, platform, new TokenSource(undefined, undefined));
+  const answer = await searchLog(aggregate, logOf(service), query);
+  if (!('evidence' in answer)) return answer;
+  return { evidence: formatEvidence(answer.evidence), statement: answer.statement };
+}
 
 /** Returns the public log of a service. @param history the checkpoints that were read before */
 export function logOf(service: RestService, history?: CheckpointHistory): LogToSearch {

@@ -3,6 +3,7 @@ import { ASSETS_PATH } from '../../wire/stream_paths.js';
 import type { Platform } from '../connect/platform.js';
 import type { FormReader } from '../verify/form_reader.js';
 import { ClientContext, type ClientEvents, type ClientOptions } from './client_context.js';
+import type { LogFinding, LogQuery } from './log_of_service.js';
 import { PriceStream, type StreamOptions } from './price_stream.js';
 import { fetchTaxonomy, type Taxonomy } from './taxonomy.js';
 
@@ -70,6 +71,18 @@ export class StreamClient {
     return requests.ask(
       async (service) => meanings.accept(service.url, await fetchTaxonomy(service)).taxonomy,
     );
+  }
+
+  /**
+   * Searches the service's public log for an aggregate. When the service gives no proof, the client reads the files of the log.
+   * @param aggregate the aggregate as REST serves it: JSON with every digit
+   * @returns the place in the log, the evidence that the log contradicts the aggregate, or the reason why neither is known
+   */
+  async searchLog(aggregate: string, query: LogQuery): Promise<LogFinding> {
+    // The verifier of logs is loaded only here, because it is large, and few clients use it.
+    const { searchServiceLog } = await import('./log_of_service.js');
+    const { services, platform } = this.context;
+    return searchServiceLog(services[0]!.url, platform, aggregate, query);
   }
 
   /** Ends all streams and publishers, and resolves when their connections are closed. */
