@@ -28,6 +28,8 @@ export interface ListenConfig extends ListenSection {
   readonly allowedOrigins: readonly string[];
   /** The origins of other operators' services to which the live page may connect. */
   readonly pageOperators: readonly string[];
+  /** The token that the live page gives to everybody; absent if readers need their own token. */
+  readonly pageToken?: string;
 }
 
 /** Converts the section `listen`. */
@@ -40,6 +42,7 @@ export function toListen({ listen }: ConfigFile): ListenConfig {
     trustedProxies: listen.trusted_proxies,
     allowedOrigins: listen.allowed_origins,
     pageOperators: listen.page_operators,
+    ...(listen.page_token !== undefined && { pageToken: listen.page_token }),
     ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
   };
 }

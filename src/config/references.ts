@@ -10,6 +10,7 @@ import { logOriginOf, streamOriginOf } from './log_section.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ReadableFile } from './readable_file.js';
 import { shownText } from './shown_text.js';
+import { hashToken } from './token_hash.js';
 
 /** Finds conflicts between two keys of the file. */
 export function* referenceProblems(file: ReadableFile): Generator<Problem> {
@@ -71,7 +72,15 @@ function* logProblems({ keys, log, service }: ReadableFile): Generator<Problem> 
     yield { path: ['log', 'checkpoint'], message: 'is shorter than batch: a checkpoint needs a new batch' };
 }
 
-function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
+function* tokenProblems({ tokens, listen }: ReadableFile): Generator<Problem> {
+  if (listen.page_token !== undefined) {
+    const path = ['listen', 'page_token'];
+    const sha256 = hashToken(listen.page_token).toString('hex');
+    const token = tokens.find((one) => one.sha256?.toLowerCase() === sha256);
+    if (token === undefined) yield { path, message: 'no entry of tokens has the SHA-256 of this token' };
+    else if (token.scopes?.includes('publish'))
+      yield { path, message: 'everybody receives this token, so it must not have the scope publish' };
+  }
   yield* repeated('tokens', 'name', tokens, ({ name }) => name);
   yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
 }

@@ -104,6 +104,8 @@ const listen = z.strictObject({
     .array(operatorOrigin, { error: 'expected a list of origins' })
     .max(PAGE_OPERATORS_MAX)
     .prefault([]),
+  /** The public token of the live page: everybody who opens the page reads prices with it. */
+  page_token: line.optional(),
 });
 
 const admin = z.strictObject({

@@ -6,6 +6,7 @@ import { limitWarnings } from './limit_warnings.js';
 import { RECORDS_NS_ADVISED } from './log_section.js';
 import { canonicalText } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
+import { hashToken } from './token_hash.js';
 
 /** The largest number of warnings of one kind about assets. */
 const ASSET_WARNINGS_MAX = 20;
@@ -53,7 +54,15 @@ function* adminWarnings({ admin }: ConfigFile): Generator<Problem> {
   };
 }
 
-function* tokenWarnings({ tokens, publishers }: ConfigFile): Generator<Problem> {
+function* tokenWarnings({ tokens, publishers, listen }: ConfigFile): Generator<Problem> {
+  if (listen.page_token !== undefined) {
+    const sha256 = hashToken(listen.page_token).toString('hex');
+    const { name, requests_per_second: rate } = tokens.find((one) => one.sha256.toLowerCase() === sha256)!;
+    yield {
+      path: ['listen', 'page_token'],
+      message: `everybody who opens the live page reads with the token ${name}; all of them together have its ${rate} requests a second`,
+    };
+  }
   const known = new Set(publishers.map(({ key }) => canonicalText(key)));
   for (const [index, { scopes, publisher_keys }] of tokens.entries()) {
     const path = ['tokens', index, 'publisher_keys'];

@@ -244,8 +244,8 @@ function openRest(
   let { routes } = rest;
   const answers = new CachedAnswers();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
-  const { pageOperators: operators } = config.listen;
-  const page = createPage({ files: loadPages(), clientOf, limiter, operators });
+  const { pageOperators: operators, pageToken: token } = config.listen;
+  const page = createPage({ files: loadPages(), clientOf, limiter, operators, token });
   const { logFiles: files, streamLogFiles: streamFiles } = rest;
   const logFiles = serveLogFiles({ files, streamFiles, clientOf, limiter, onFault });
   const api = new RestApi({

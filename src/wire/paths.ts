@@ -62,8 +62,13 @@ export const LOG_FILES_PATH = '/tlog/';
 /** The folder of this node's public log of streaming payloads, below the folder of the public log. */
 export const STREAM_LOG_FOLDER = 'streams/';
 
-/** The path of the live page, the folder of the files that the page loads, and the folder of the site of documents. */
-export const PAGE_PATHS = { home: '/', files: '/page/', documents: '/docs/' } as const;
+/** The path of the live page, the folder of the files that the page loads, the public token, and the folder of the site of documents. */
+export const PAGE_PATHS = {
+  home: '/',
+  files: '/page/',
+  token: '/page/token',
+  documents: '/docs/',
+} as const;
 
 /** The paths of the admin listener, which requires no token. */
 export const ADMIN_PATHS = {

@@ -68,6 +68,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
     'listen.page_operators',
     { right: [undefined, [], ['https://b.example']], wrong: [{}, 'https://b.example', null] },
   ],
+  ['listen.page_token', { right: [undefined], wrong: ['', 'of no entry', 5, null] }],
   [
     'listen.page_operators[0]',
     {

@@ -1,6 +1,8 @@
 import { test } from 'tap';
+import { stringify } from 'yaml';
 import { parseConfig } from '../../src/config/load.js';
-import { sampleWith } from './sample.js';
+import { hashToken } from '../../src/config/token_hash.js';
+import { sampleFile, sampleWith } from './sample.js';
 
 function warningsOf(path: readonly (string | number)[], value: unknown): readonly string[] {
   const result = parseConfig(sampleWith(path, value), 'c');
@@ -35,6 +37,26 @@ test('a token that may publish for everybody', async (t) => {
   );
   t.same(more, []);
   t.same(warningsOf(['tokens', 0], { name: 'a', sha256: 'ab'.repeat(32), scopes: ['rest'] }), []);
+});
+
+test('a token that everybody receives', async (t) => {
+  const sha256 = hashToken('public').toString('hex');
+  const fileWith = (token: object) => {
+    const file = sampleFile();
+    return stringify({ ...file, listen: { ...file.listen, page_token: 'public' }, tokens: [token] });
+  };
+  const reader = { name: 'everybody', sha256, scopes: ['rest', 'stream'], requests_per_second: 500 };
+  t.match(parseConfig(fileWith(reader), 'c'), {
+    ok: true,
+    config: { listen: { pageToken: 'public' } },
+    warnings: [
+      /listen\.page_token: everybody who opens the live page reads with the token everybody; all of them together have its 500 requests a second$/,
+    ],
+  });
+  t.match(parseConfig(fileWith({ ...reader, scopes: ['rest', 'publish'] }), 'c'), {
+    ok: false,
+    errors: [/listen\.page_token: .* must not have the scope publish$/],
+  });
 });
 
 test('a taxonomy ID whose first byte marks the other layout', async (t) => {

@@ -1,4 +1,6 @@
+import { hashToken } from '../../config/token_hash.js';
 import { NS_PER_SECOND } from '../../model/time.js';
+import { PAGE_PATHS } from '../../wire/paths.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { acceptsEncoding } from '../http/content_encoding.js';
 import { VARY } from '../http/response_head.js';
@@ -52,6 +54,8 @@ export interface PageOptions {
   readonly limiter: RateLimiter;
   /** The origins of other operators to which the page may connect. */
   readonly operators: readonly string[];
+  /** The token that everybody receives; absent if readers need their own token. */
+  readonly token?: string | undefined;
 }
 
 /**
@@ -59,12 +63,12 @@ export interface PageOptions {
  * other path.
  */
 export function createPage(options: PageOptions): (request: RestRequest) => RestResponse | undefined {
-  const { files, clientOf, limiter, operators } = options;
+  const { files, clientOf, limiter, operators, token } = options;
   const policy = Object.entries(pageHeaders(operators));
   return (request) => {
     const { path, hasBody, fault } = request;
     const location = MOVED.get(path);
-    const file = files.get(path);
+    const file = path === PAGE_PATHS.token && token !== undefined ? tokenFile(token) : files.get(path);
     // The REST API answers this request with an error that describes the problem.
     if ((file === undefined && location === undefined) || hasBody || fault !== undefined) return undefined;
     if (!METHODS.includes(request.method)) {
@@ -80,6 +84,16 @@ export function createPage(options: PageOptions): (request: RestRequest) => Rest
 
 function moved(location: string): RestResponse {
   return { status: 301, headers: [['Location', location]], body: '', contentType: 'text/plain' };
+}
+
+/** Makes the file with the public token. */
+function tokenFile(token: string): PageFile {
+  return {
+    contentType: 'text/plain; charset=utf-8',
+    etag: `"${hashToken(token).toString('hex')}"`,
+    isImmutable: false,
+    bodies: { identity: Buffer.from(token) },
+  };
 }
 
 function answer(

@@ -16,10 +16,10 @@ function ask(over: Partial<RestRequest>): RestResponse | undefined {
   return newPage().page(sampleRequest(over));
 }
 
-function newPage(operators: readonly string[] = []) {
+function newPage(operators: readonly string[] = [], token?: string) {
   const clock = new FakeClock();
   const limiter = new RateLimiter(clock);
-  return { clock, page: createPage({ files, clientOf: ({ address }) => address, limiter, operators }) };
+  return { clock, page: createPage({ files, clientOf: ({ address }) => address, limiter, operators, token }) };
 }
 
 function headerOf(response: RestResponse | undefined, name: string): string | undefined {
@@ -56,6 +56,15 @@ test('the page may connect to the operators that the configuration names, and to
     policy.replace(/connect-src [^;]*/, "connect-src 'self'"),
     pageHeaders([])['Content-Security-Policy'],
   );
+});
+
+test('everybody receives the public token, if the operator names one', async (t) => {
+  const { page } = newPage([], 'public');
+  const answer = page(sampleRequest({ path: '/page/token' }));
+  t.match(answer, { status: 200, contentType: 'text/plain; charset=utf-8' });
+  t.equal(bytesOf(answer).toString(), 'public');
+  t.equal(headerOf(answer, 'Cache-Control'), 'no-cache');
+  t.equal(ask({ path: '/page/token' }), undefined, 'other services have no such path');
 });
 
 test('the page names only files that are served, and holds no script or style of its own', async (t) => {
