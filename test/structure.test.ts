@@ -354,7 +354,7 @@ const INNER_ROOMS: Readonly<Record<string, InnerRooms>> = {
     tlog_index: ['verify'],
     signers: ['verify', 'connect'],
     signers_index: ['signers'],
-    page: ['verify', 'connect', 'prices', 'quorum'],
+    page: ['verify/verify_worker', 'index', 'tlog_index'],
     examples: [],
   },
   server: {
@@ -403,9 +403,10 @@ const FOREIGN_DOORS = new Set([
   'client/connect/bounded_fetch.ts',
   'client/connect/bounded_socket.ts',
   'client/connect/platform.ts',
-  // Answers of a worker and of the own disk.
+  // Answers of a worker and of the own disk, and the browser's function for the client.
   'client/verify/verify_worker.ts',
-  'client/page/file_choice.ts',
+  'client/page/login_view.ts',
+  'client/page/paced_fetch.ts',
   // Serve requests, send none.
   'cli/metrics_listener.ts',
   'publiclog/witness/witness_listener.ts',
@@ -414,7 +415,7 @@ const FOREIGN_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRe
 const BODY_READERS = new Set(['text', 'json', 'arrayBuffer', 'blob', 'formData', 'bytes', 'getReader']);
 const FOREIGN_MODULES = /^(?:node:)?(?:https?|http2|undici|ws)$/;
 /** The modules that may parse JSON of others without its bounds: their texts are files of this machine, or are bounded before. */
-const OWN_JSON = /^client\/(?:verify\/(?:foreign_json|exact_json)|page\/(?:favourites|plain_yaml))\.ts$/;
+const OWN_JSON = /^client\/verify\/(?:foreign_json|exact_json)\.ts$/;
 
 /**
  * The modules that only compute. These modules use no clock, process, timer, file, socket or thread. Some modules are

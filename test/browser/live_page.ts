@@ -59,7 +59,6 @@ export interface ShownRow {
   readonly price: string;
   readonly seal: string;
   readonly market: string;
-  readonly age: string;
   readonly change: string;
 }
 
@@ -67,7 +66,7 @@ export interface ShownRow {
 export function shownRows(page: Page): Promise<Record<string, ShownRow>> {
   return page.evaluate(`Object.fromEntries([...document.querySelectorAll('#grid [role=row]:not([hidden])')].map((row) => {
     const text = (name) => row.querySelector('.' + name).textContent;
-    return [text('symbol'), { price: text('price'), seal: row.dataset.seal, market: text('market'), age: text('age'), change: text('change') }];
+    return [text('symbol'), { price: text('price'), seal: row.dataset.seal, market: text('market'), change: text('change') }];
   }))`);
 }
 

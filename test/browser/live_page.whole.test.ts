@@ -52,7 +52,7 @@ test('the live page', needsBrowser(), async (t) => {
       t.notOk(await page.isVisible('#nodes'), 'a process that is alone has no nodes to show');
       const stored = JSON.stringify(await page.evaluate('({ ...localStorage })'));
       t.notMatch(stored, TOKEN);
-      t.match(stored, new RegExp(service.evmAddress.toLowerCase()));
+      t.match(stored, new RegExp(service.evmAddress));
       await page.reload();
       await untilSealed(page, 'verified');
       await page.click('.bar .sign-out');
@@ -100,10 +100,12 @@ test('the live page', needsBrowser(), async (t) => {
       t.match(await page.getAttribute('#chart', 'aria-label'), / with 1 gap,/);
       t.ok(moved >= before && after > moved, `${before}, ${moved}, then ${after} candles`);
       t.equal((await shownRows(page))['BTCUSD']?.price, '95,200.00');
-      const buttons = page.locator('.intervals button');
-      t.equal(await buttons.count(), 13);
-      for (let i = 0; i < 13; i++) {
-        await buttons.nth(i).click();
+      const labels = await page.locator('.segments button').allTextContents();
+      t.equal(labels.length, 13);
+      for (const label of labels) {
+        const button = page.getByRole('radio', { name: label, exact: true });
+        if (!(await button.isVisible())) await page.click('#more summary');
+        await button.click();
         await eventually(() => candles(95_200));
       }
     });
@@ -114,15 +116,19 @@ test('the live page', needsBrowser(), async (t) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       for (const symbol of ['BTCUSD', 'DYDXUSD']) {
         await page.locator('#grid [role=row]', { hasText: symbol }).click();
+        await untilText(page, '#symbol', symbol);
         await untilText(page, '.proof', 'Verified here');
         t.match(await page.textContent('.proof'), /Merkle root0x[0-9a-f]{64}/);
         t.match(await page.textContent('.proof pre'), /median/i, 'the text of the algorithm');
         t.equal(await page.locator('.proof tbody tr').count(), 1, 'one publisher');
+        await page.click('#verdict');
         await page.click('.copies button:first-child');
         const command = (await page.evaluate('navigator.clipboard.readText()')) as string;
         t.match(await runTickseal(command), `${symbol}: verified\nstatus 0\n`);
+        await page.keyboard.press('Escape');
       }
       await untilSealed(page, 'verified');
+      await page.click('#verdict');
       await page.click('.copies button:last-child');
       const call = (await page.evaluate('navigator.clipboard.readText()')) as string;
       const [, payload, id] = /priceOf\(bytes,uint16\)' (0x[0-9a-f]+) (\d+)$/.exec(call)!;
@@ -140,25 +146,39 @@ test('the live page', needsBrowser(), async (t) => {
       await page.locator('#grid [role=row] .sealed').first().click();
       await untilText(page, '#seal', 'It is the key in your link');
       t.match(await page.textContent('#seal'), new RegExp(service.evmAddress));
-      const titles = await page.locator('.steps summary b').allTextContents();
+      const titles = await page.locator('.steps b').allTextContents();
       t.same(titles, ['Publishers', 'Median', 'Merkle root', 'Signature', 'You']);
-      await page.click('.steps li:first-child summary');
-      t.equal(await page.locator('.steps tbody tr').count(), 1);
+      const tops = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('.steps button')].map((chip) => chip.getBoundingClientRect().top)`,
+      );
+      t.equal(new Set(tops).size, 1, 'the five chips stand in one row');
+      t.ok(await page.isVisible('#panel-publishers tbody tr'));
+      await untilText(page, '#seal .absent', 'a public log, which this service does not have');
       const shown = await page.textContent('#price');
-      for (const [part, steps, check] of [
-        ['frame', 'you', /signer: signed by 0x/],
-        ['publisher', 'publishers price', /signed_prices\[0\] signature: it was made by 0x/],
-        ['aggregate', 'price signature', /price: the median is 9/],
+      for (const [part, steps, check, outcome] of [
+        ['frame', 'you', /signer: signed by 0x/, /^1 of 10 checks of the frame failed: signer\.$/],
+        [
+          'publisher',
+          'publishers price',
+          /signature of publisher 1: it was made by 0x/,
+          /of the aggregate failed/,
+        ],
+        ['aggregate', 'price signature', /price from the inputs: the median is 9/, /of the aggregate failed/],
       ] as const) {
         await page.selectOption('.forge select', part);
         await page.click('.forge button');
-        await untilText(page, '.forged', 'Refused');
+        await untilText(page, '.forged p:first-child', outcome);
         const broken = () =>
           page.evaluate(
-            `[...document.querySelectorAll('.steps > [data-status=failed]')].map((step) => step.dataset.step).join(' ')`,
+            `[...document.querySelectorAll('.steps [data-status=failed]')].map((step) => step.dataset.step).join(' ')`,
           );
         await eventually(async () => (await broken()) === steps);
-        t.match(await page.textContent('.steps'), check);
+        t.match(await page.textContent('.proof .step:not([hidden])'), check);
+        t.equal(await page.textContent('#seal h2'), 'Forged copy: refused');
+        t.notMatch(
+          await page.evaluate<string>(`document.querySelector('#seal').innerText`),
+          /verified|checks passed/i,
+        );
         t.equal(await page.locator('.forged ins').count(), 1);
       }
       // The check of an aggregate ends after the check of a frame that began later.
@@ -172,6 +192,11 @@ test('the live page', needsBrowser(), async (t) => {
       await untilText(page, '.forged', 'a copy of the streamed frame');
       t.equal(await page.textContent('#price'), shown);
       t.notOk(await page.isVisible('#notice'));
+      await page.click('#seal .forge button:last-child');
+      await untilText(page, '#seal h2', 'BTCUSD: verified');
+      await page.click('#seal .close');
+      await page.waitForSelector('#seal', { state: 'hidden' });
+      await page.click('#verdict');
       await page.keyboard.press('Escape');
       await page.waitForSelector('#seal', { state: 'hidden' });
       t.equal((await shownRows(page))['BTCUSD']?.seal, 'verified');
@@ -196,7 +221,7 @@ test('the live page', needsBrowser(), async (t) => {
   });
 
   await t.test('a long symbol is not cut where the list and the asset stand side by side', async (t) => {
-    for (const width of [1440, 961])
+    for (const width of [1440, 1024])
       await withTab(t, { browser, url: linkTo(service.url, service.evmAddress), width }, async (page) => {
         await untilSealed(page, 'verified');
         const symbol = await page.evaluate<{ width: number; room: number }>(`
@@ -226,9 +251,11 @@ test('the live page', needsBrowser(), async (t) => {
       // Shows the page as if some prices were simulated, with the longest state of the connection. A single script makes all
       // changes, so that the page cannot overwrite them in between.
       const bar = await page.evaluate<{ shown: number; width: number; room: number }>(`
-        const tag = document.querySelector('#simulation');
-        tag.hidden = false;
+        const tag = document.createElement('span');
+        tag.id = 'simulation';
+        tag.className = 'tag';
         tag.textContent = '6 real, 12 simulated';
+        document.querySelector('.brand').after(tag);
         document.querySelector('#connection-chip span').textContent = 'Silent for 12.2 s';
         ({ shown: tag.clientWidth, width: document.documentElement.scrollWidth, room: innerWidth })`);
       t.ok(bar.shown > 0, 'a phone says that prices are simulated');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { decodePayload, type Payload } from '../../src/client/verify/decode_payload.js';
+import { decodePayload, type Payload } from '../../src/client/index.js';
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
 import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
 import { SIMPLIFIED_LAYOUT, VERSIONED_LAYOUT } from '../../src/wire/payload_fields.js';
@@ -120,7 +120,7 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
           route.fulfill({ status: 503, json: { error: 'overloaded' } }),
         );
         relay.listen();
-        await untilText(page, '#connection-chip', 'Live, missed');
+        await untilText(page, '#connection-chip', /Live · [\d.]+ s gap/);
         const isMarked = async () =>
           /; missed [\d.]+ s until \d\d:\d\d:\d\d UTC/.test(
             (await page.getAttribute('#chart', 'aria-label'))!,

@@ -118,7 +118,7 @@ test('the list of the live page', needsBrowser(), async (t) => {
           for (const { sources } of list.getEntries())
             for (const { node, previousRect: from, currentRect: to } of sources)
               if (document.querySelector('.list').contains(node))
-                window.shifted.push([node.className || node.nodeName, from.x, from.y, to.x, to.y].join(' '));
+                window.shifted.push([node.className || node.parentNode.className + ' ' + node.data, from.x, from.y, from.width, to.x, to.y, to.width].join(' '));
         }).observe({ type: 'layout-shift' })`);
       await eventually(() => page.evaluate(DRAWN_SPARKS));
       await publish(101);
@@ -144,17 +144,25 @@ test('the chosen asset of the live page beside others', needsBrowser(), async (t
   await feed.accept(...assets.map(({ symbol, id }) => ({ symbol, price: units(id * 100) })));
   const url = linkTo(service.url, service.evmAddress);
 
-  await t.test('the streamed value and the aggregate have names and the same decimals', async (t) => {
+  await t.test('the stream is compared with the aggregate of the same time', async (t) => {
     await withTab(t, { browser, url }, async (page) => {
-      await untilText(page, '#aggregate', '100.000');
-      await untilText(page, '#streamed', '100.000');
-      await untilText(page, '#aggregate-note', /^median of 1, signed \d/);
-      t.equal(await page.textContent('#value-gap'), '0.0000%');
-      const dots = page.getByRole('list', { name: 'around the aggregate' }).getByRole('listitem');
-      t.equal(await dots.count(), 1);
-      const age = await untilText(page, '#strip li .unseen:nth-of-type(2)', / old$/);
-      await eventually(async () => (await page.textContent('#strip li .unseen:nth-of-type(2)')) !== age);
-      t.match(await dots.first().textContent(), /^0x\w+…\w+: 0\.0000%, /);
+      await untilText(page, '#price', '100.000');
+      await feed.accept({ symbol: 'BTCUSD', price: units(101) });
+      await untilText(page, '#agreement', /^Stream = aggregate, 0\.0 bp · 1 publisher · \d+\.\d s$/);
+      await untilText(page, '#price', '101.000');
+      await feed.accept({ symbol: 'BTCUSD', price: units(100) });
+      await untilText(page, '#price', '100.000');
+      t.match(await page.textContent('#agreement'), /^Stream = aggregate, 0\.0 bp · /);
+    });
+  });
+
+  await t.test('the chart has a read-out, and its comparison a chip', async (t) => {
+    await withTab(t, { browser, url: `${url}&asset=BTCUSD&compare=ETHUSD` }, async (page) => {
+      await untilText(page, '.legend', /^O 100\.000 H 10\d\.000 L 100\.000 C 100\.000 [+0]/);
+      await untilText(page, '.legend-chip', 'ETHUSD');
+      await page.click('.legend-chip button');
+      await page.waitForSelector('.legend-chip', { state: 'detached' });
+      t.match(page.url(), /#asset=BTCUSD&resolution=1$/);
     });
   });
 

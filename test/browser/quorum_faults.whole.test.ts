@@ -19,7 +19,7 @@ const TIME_AT = 2;
 const PRICE_END_AT = 20;
 const PAYLOAD = /0x([0-9a-f]+)(?=")/;
 
-const row = '#quorum tr[data-symbol=BTCUSD]';
+const row = '#quorum [data-symbol=BTCUSD]';
 const operatorItem = (n: number) => `#quorum .operators li:nth-child(${n + 1})`;
 
 /** Replaces each payload in the bytes by another of the same length. */
@@ -106,7 +106,7 @@ test('the page while one of three operators has a fault', needsBrowser(), async 
         await fillTokens(page, tokens);
         await untilText(page, operatorItem(2), state);
         await untilText(page, `${row} .price`, '95,000.00');
-        await untilText(page, `${row} button`, '2 of 3');
+        await untilText(page, `${row} .sealed`, '2 of 3');
         await honestOnly(t, shown);
       });
     });
@@ -121,7 +121,7 @@ test('the page while one of three operators has a fault', needsBrowser(), async 
       await fillTokens(page, tokens);
       await untilText(page, operatorItem(2), /signed two prices for one time: .*signed two values of BTCUSD/);
       await untilText(page, `${row} .price`, '95,000.00');
-      await untilText(page, `${row} button`, '2 of 3');
+      await untilText(page, `${row} .sealed`, '2 of 3');
       await page.click(`${operatorItem(2)} button`);
       await untilText(page, `${operatorItem(2)} button`, 'Copied');
       const evidence = parseEvidence(await page.evaluate('copied'));
@@ -140,7 +140,7 @@ test('the page while one of three operators has a fault', needsBrowser(), async 
       const shown = await watchPrices(page);
       await fillTokens(page, tokens);
       await untilText(page, operatorItem(1), 'unreachable');
-      await untilText(page, `${row} button`, 'too few operators');
+      await untilText(page, `${row} .sealed`, 'too few operators');
       t.same(
         (await shown()).filter((price) => price !== ''),
         ['—'],

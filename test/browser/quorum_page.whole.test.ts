@@ -2,11 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
+import { TOKEN } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
-import { untilText, withTab } from './live_page.js';
+import { linkTo, untilText, withTab } from './live_page.js';
 import { fillTokens, HONEST, LIE, linkOf, startOperator } from './operators.js';
 
-const row = (symbol: string) => `#quorum tr[data-symbol=${symbol}]`;
+const row = (symbol: string) => `#quorum [data-symbol=${symbol}]`;
 const operatorItem = (n: number) => `#quorum .operators li:nth-child(${n + 1})`;
 
 test('the page of several operators', needsBrowser(), async (t) => {
@@ -31,21 +32,20 @@ test('the page of several operators', needsBrowser(), async (t) => {
       await fillTokens(page, tokens);
       await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
       await untilText(page, `${row('ETHUSD')} .price`, '2,000.00');
-      await untilText(page, `${row('BTCUSD')} button`, '2 of 3');
+      await untilText(page, `${row('BTCUSD')} .sealed`, '2 of 3');
       await untilText(page, operatorItem(2), /deviates: .*5\.00 % above the median · 2 of 2 assets/);
       await untilText(page, operatorItem(0), 'agrees · 2 of 2 assets');
       t.same([...sent].sort(), operators.map(({ service, token }) => `${service.url} ${token}`).sort());
-      await page.click(`${row('BTCUSD')} button`);
-      t.match(await untilText(page, `${row('BTCUSD')} + tr`, /99,750.*deviates/), /95,000\.00agrees/);
+      t.match(await untilText(page, '.votes', /99,750.*deviates/), /95,000\.00agrees/);
       t.equal(page.url(), url, 'the address has no token, and stays');
 
       b.prices = { BTCUSD: 90_000, ETHUSD: 1_900 };
-      await untilText(page, `${row('BTCUSD')} button`, 'the operators disagree');
+      await untilText(page, `${row('BTCUSD')} .sealed`, 'the operators disagree');
       t.equal(await page.textContent(`${row('BTCUSD')} .price`), '—');
       b.prices = HONEST;
       await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
       c.prices = HONEST;
-      await untilText(page, `${row('BTCUSD')} button`, '3 of 3');
+      await untilText(page, `${row('BTCUSD')} .sealed`, '3 of 3');
 
       await page.reload();
       await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
@@ -65,7 +65,7 @@ test('the page of several operators', needsBrowser(), async (t) => {
         operatorItem(2),
         /^[^ ]+failed its check: unsigned mapping: .*signer: signed by 0x/,
       );
-      await untilText(page, `${row('BTCUSD')} button`, 'too few operators');
+      await untilText(page, `${row('BTCUSD')} .sealed`, 'too few operators');
       t.equal(await page.textContent(`${row('BTCUSD')} .price`), '—');
     });
   });
@@ -102,33 +102,54 @@ test('the page of several operators', needsBrowser(), async (t) => {
       });
   });
 
-  await t.test('a file of operators opens the page, and a wrong file says its line', async (t) => {
-    const lines = operators.map(({ service }, i) =>
-      i === 0
-        ? `  - { name: op-${i}, urls: [${service.url}], signers: ['${service.evmAddress}'] }`
-        : `  - name: op-${i}\n    urls:\n      - ${service.socketUrl}\n    signers: ['${service.evmAddress}']`,
-    );
-    const fileOf = (text: string) => ({
-      name: 'quorum.yaml',
-      mimeType: 'text/yaml',
-      buffer: Buffer.from(text),
+  await t.test('a file of operators opens the page, and a wrong file says why', async (t) => {
+    const file = {
+      threshold: 2,
+      operators: operators.map(({ service }, i) => ({
+        name: `op-${i}`,
+        urls: [i === 0 ? service.url : service.socketUrl],
+        signers: [service.evmAddress],
+      })),
+    };
+    const fileOf = (content: object) => ({
+      name: 'quorum.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(content)),
     });
-    const text = `threshold: 2  # of 3\noperators:\n${lines.join('\n')}\n`;
     await withTab(t, { browser, url: a.service.url, operators: others }, async (page) => {
-      await page.setInputFiles('#quorum-file', fileOf(text.replace('threshold', 'treshold')));
-      await untilText(page, '#login .problem', 'line 1: the file has an unknown key treshold');
-      await page.setInputFiles('#quorum-file', fileOf(text));
+      await page.setInputFiles('#quorum-file', fileOf({ ...file, treshold: 2 }));
+      await untilText(page, '#login .problem', 'treshold is no key of it');
+      await page.setInputFiles('#quorum-file', fileOf(file));
       await fillTokens(page, tokens);
       await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
-      await untilText(page, `${row('BTCUSD')} button`, '3 of 3');
+      await untilText(page, `${row('BTCUSD')} .sealed`, '3 of 3');
       t.match(page.url(), /#quorum=/, 'the address can be opened again');
       await page.evaluate(`(() => {
         const dataTransfer = new DataTransfer();
-        dataTransfer.items.add(new File(['operators: 1'], 'quorum.yaml'));
+        dataTransfer.items.add(new File(['{"operators": 1}'], 'quorum.json'));
         dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
       })()`);
-      await untilText(page, '#quorum .problem', 'line 1: operators must be a list');
+      await untilText(page, '#notice', 'operators must be a list');
     });
+  });
+
+  await t.test('a reader of one service adds an operator', async (t) => {
+    await withTab(
+      t,
+      {
+        browser,
+        url: linkTo(a.service.url, a.service.evmAddress).replace(TOKEN, a.token),
+        operators: others,
+      },
+      async (page) => {
+        await page.click('.foot button[popovertarget=operator]');
+        await page.fill('#operator [name=url]', b.service.url);
+        await page.fill('#operator [name=signer]', b.service.evmAddress);
+        await page.click('#operator [type=submit]');
+        await untilText(page, '#count', /at least 2 operators/);
+        t.match(page.url(), /#quorum=/);
+      },
+    );
   });
 
   await t.test('it fits every width', async (t) => {
@@ -139,9 +160,9 @@ test('the page of several operators', needsBrowser(), async (t) => {
         { browser, url: linkOf(a.service.url, named), width, operators: others },
         async (page) => {
           await fillTokens(page, tokens);
-          await untilText(page, `${row('BTCUSD')} button`, '2 of 3');
-          await page.click(`${row('BTCUSD')} button`);
-          await untilText(page, `${row('BTCUSD')} + tr`, 'deviates');
+          await untilText(page, `${row('BTCUSD')} .sealed`, '2 of 3');
+          await page.click(`${row('BTCUSD')} .sealed`);
+          await untilText(page, '.votes', 'deviates');
           const isWide = await page.evaluate(
             `[...document.querySelectorAll('html, #quorum')].some((one) => one.scrollWidth > one.clientWidth)`,
           );
@@ -156,12 +177,12 @@ test('the page of several operators', needsBrowser(), async (t) => {
     c.prices = HONEST;
     await withTab(t, { browser, url: linkOf(a.service.url, named), operators: others }, async (page) => {
       await fillTokens(page, tokens);
-      await untilText(page, `${row('BTCUSD')} button`, '3 of 3');
+      await untilText(page, `${row('BTCUSD')} .sealed`, '3 of 3');
       await c.stop();
       await untilText(page, operatorItem(2), /unreachable|stale/);
       await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
       await b.stop();
-      await untilText(page, `${row('BTCUSD')} button`, 'too few operators');
+      await untilText(page, `${row('BTCUSD')} .sealed`, 'too few operators');
       await eventually(async () => (await page.textContent(`${row('BTCUSD')} .price`)) === '—');
     });
   });

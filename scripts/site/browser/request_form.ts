@@ -1,5 +1,5 @@
-import { element } from '../../../src/client/page/elements.js';
 import type { SampleParameter, SampleValue } from '../sample_parameter.js';
+import { element } from './elements.js';
 import { indentJson } from './indented_json.js';
 
 /** The characters of an answer that the page shows. The rest is not read. */

@@ -1,6 +1,6 @@
 import MiniSearch, { type AsPlainObject } from 'minisearch';
-import { element } from '../../../src/client/page/elements.js';
 import { SEARCH_OPTIONS, type SearchEntry } from '../search_options.js';
+import { element } from './elements.js';
 
 const RESULTS_MAX = 20;
 

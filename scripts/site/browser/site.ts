@@ -1,5 +1,4 @@
-import { copyButton } from '../../../src/client/page/copy_button.js';
-import { element } from '../../../src/client/page/elements.js';
+import { copyButton, element } from './elements.js';
 import { addRequestForms } from './request_form.js';
 import { addSearch } from './search_box.js';
 import { addTabs } from './tabs.js';

@@ -1,4 +1,4 @@
-import { element } from '../../../src/client/page/elements.js';
+import { element } from './elements.js';
 
 /** Shows one language of each sample, with a button for each language. A choice applies to all samples of the page. */
 export function addTabs(): void {

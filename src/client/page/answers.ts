@@ -1,43 +1,46 @@
-import { parseForeignJson } from '../verify/foreign_json.js';
+import { parseExactJson } from '../index.js';
 import type { NodesAnswer } from './node_log.js';
 
 // Readers of the service's JSON answers. For an answer of another shape they throw an error that names the answer.
 
-/** Five columns of equal length, with times in UNIX seconds. */
-export interface CandleAnswer {
-  readonly t: readonly number[];
-  readonly o: readonly number[];
-  readonly h: readonly number[];
-  readonly l: readonly number[];
-  readonly c: readonly number[];
+/** The prices of an interval, as doubles. Doubles are exact enough to draw. */
+export interface ChartCandle {
+  /** UNIX seconds at the start of the interval. */
+  readonly time: number;
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
 }
 
 const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
-const NO_CANDLES: CandleAnswer = { t: [], o: [], h: [], l: [], c: [] };
 
 type AnswerFields = Readonly<Record<string, unknown>>;
 
 /** Reads the candles of `/udf/history`. @throws Error with the service's own reason after a refusal. */
-export function readCandles(text: string): CandleAnswer {
-  const fields = objectOf(parseForeignJson(text), 'history');
-  if (fields['s'] === 'no_data') return NO_CANDLES;
+export function readCandles(text: string): readonly ChartCandle[] {
+  const fields = objectOf(parseExactJson(text), 'history');
+  if (fields['s'] === 'no_data') return [];
   if (fields['s'] !== 'ok') throw new Error(String(fields['errmsg'] ?? 'the history has no status'));
-  return columnsOf(fields);
+  return candlesOf(fields);
 }
 
 /** Reads the candles of `/v1/candles` by symbol. */
-export function readCandlesBySymbol(text: string): ReadonlyMap<string, CandleAnswer> {
-  const data = objectOf(objectOf(parseForeignJson(text), 'candles')['data'], 'candles');
+export function readCandlesBySymbol(text: string): ReadonlyMap<string, readonly ChartCandle[]> {
+  const data = objectOf(objectOf(parseExactJson(text), 'candles')['data'], 'candles');
   return new Map(
-    Object.entries(data).map(([symbol, columns]) => [symbol, columnsOf(objectOf(columns, 'candles'))]),
+    Object.entries(data).map(([symbol, columns]) => [symbol, candlesOf(objectOf(columns, 'candles'))]),
   );
 }
 
-function columnsOf(fields: AnswerFields): CandleAnswer {
-  const [length, ...others] = COLUMNS.map((name) => (fields[name] as unknown[] | undefined)?.length);
-  if (length === undefined || others.some((other) => other !== length))
+function candlesOf(fields: AnswerFields): readonly ChartCandle[] {
+  const [t, o, h, l, c] = COLUMNS.map((name) => fields[name] as readonly unknown[] | undefined);
+  if (t === undefined || [o, h, l, c].some((column) => column?.length !== t.length))
     throw new Error('the columns of the history differ in length');
-  return fields as unknown as CandleAnswer;
+  return t.map((time, i) => {
+    const [open, high, low, close] = [o, h, l, c].map((column) => Number(column![i]));
+    return { time: Number(time), open: open!, high: high!, low: low!, close: close! };
+  });
 }
 
 /** The prices of a symbol in `/udf/quotes`, which are not signed. */
@@ -50,19 +53,19 @@ export interface DayPrices {
 
 /** Reads from `/udf/quotes` the price from which each symbol's change counts, and its last price. */
 export function readBasePrices(text: string): ReadonlyMap<string, DayPrices> {
-  const { d } = objectOf(parseForeignJson(text), 'quotes');
+  const { d } = objectOf(parseExactJson(text), 'quotes');
   const bases = new Map<string, DayPrices>();
   for (const { n, s, v } of listOf(d, 'quotes')) {
     const { prev_close_price: base, lp: last } = (s === 'ok' ? v : {}) as AnswerFields;
-    if (typeof base !== 'number' || base === 0) continue;
-    bases.set(String(n), { base, last: typeof last === 'number' ? last : undefined });
+    if (base === undefined || Number(base) === 0) continue;
+    bases.set(String(n), { base: Number(base), last: last === undefined ? undefined : Number(last) });
   }
   return bases;
 }
 
 /** Reads the definition of each algorithm. */
 export function readAlgorithms(text: string): ReadonlyMap<string, string> {
-  const { data } = objectOf(parseForeignJson(text), 'algorithms');
+  const { data } = objectOf(parseExactJson(text), 'algorithms');
   return new Map(
     listOf(data, 'algorithms').map(({ type, definition }) => [String(type), String(definition)]),
   );
@@ -70,7 +73,7 @@ export function readAlgorithms(text: string): ReadonlyMap<string, string> {
 
 /** Reads the nodes from `/v1/nodes`. */
 export function readNodes(text: string): NodesAnswer {
-  const { self, nodes } = objectOf(objectOf(parseForeignJson(text), 'nodes')['data'], 'nodes');
+  const { self, nodes } = objectOf(objectOf(parseExactJson(text), 'nodes')['data'], 'nodes');
   return {
     self: Number(self),
     nodes: listOf(nodes, 'nodes').map(({ node, name, role }) => ({

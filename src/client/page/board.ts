@@ -1,6 +1,5 @@
 import { NS_PER_MS } from '../../model/time.js';
-import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import type { MarketStatusName, Tick } from '../prices/tick.js';
+import type { AttributeValues, MarketStatusName, TaxonomyAsset, Tick } from '../index.js';
 
 /** The age above which a value is stale: the time of ten frames of the page's channel. */
 export const STALE_MS = 5_000;
@@ -15,17 +14,31 @@ export const STALE_MS = 5_000;
  */
 export type Seal = 'waiting' | 'verified' | 'stale' | Fault['seal'];
 
+/** The texts next to the sign of a seal. */
+export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
+  waiting: 'waiting',
+  verified: 'verified',
+  stale: 'stale',
+  failed: 'failed its check',
+  'not pinned': 'signer not pinned',
+  'unsigned mapping': 'unsigned mapping',
+};
+
 /** A verified value. */
 export interface Quote {
   readonly price: bigint;
+  /** The price before; the same price for a first value. */
+  readonly before: bigint;
   /** The time at which the service made the value's frame. */
   readonly timestampNs: bigint;
   /** The time at which the service made the frame, converted to this computer's monotonic clock; see {@link Board}. */
   readonly madeMs: number;
+  /** The time of the last change of the price, by the same clock. */
+  readonly changedMs: number;
   /** The market status; `undefined` for an asset without a schedule. */
   readonly marketStatus: MarketStatusName | undefined;
-  /** The comparison with the previous price: above (1), below (-1) or equal (0). */
-  readonly direction: -1 | 0 | 1;
+  /** The facts about the price that the frame signs with it. */
+  readonly attributes: AttributeValues;
 }
 
 /** The reason for a missing value. */
@@ -41,6 +54,11 @@ export interface Fault {
  */
 export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol' | 'signatureType'>): string {
   return `${signatureType} ${symbol}`;
+}
+
+/** Returns true for the same asset, or if both are undefined. */
+export function isSameAsset(one: TaxonomyAsset | undefined, other: TaxonomyAsset | undefined): boolean {
+  return (one && assetKey(one)) === (other && assetKey(other));
 }
 
 /**
@@ -90,17 +108,19 @@ export class Board {
   }
 
   /** Stores the value of a frame that passed, unless a later frame failed. */
-  apply(tick: Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'ageMs' | 'status'>, nowMs: number): void {
-    const { symbol, price, timestampNs, status } = tick;
+  apply(tick: Omit<Tick, 'decimal' | 'signer' | 'verdict' | 'url' | 'backfilled'>, nowMs: number): void {
+    const { symbol, price, timestampNs, status, attributes } = tick;
     if (timestampNs <= this.#blankedNs) return;
-    const before = this.#quotes.get(symbol)?.price ?? price;
-    const direction = price > before ? 1 : price < before ? -1 : 0;
+    const last = this.#quotes.get(symbol);
+    const isChange = last !== undefined && last.price !== price;
     this.#quotes.set(symbol, {
       price,
+      before: isChange ? last.price : (last?.before ?? price),
       timestampNs,
       madeMs: nowMs - tick.ageMs,
+      changedMs: isChange ? nowMs : (last?.changedMs ?? Number.NEGATIVE_INFINITY),
       marketStatus: status,
-      direction,
+      attributes,
     });
   }
 
@@ -117,20 +137,4 @@ export class Board {
     if (quote === undefined) return 'waiting';
     return nowMs - quote.madeMs > STALE_MS ? 'stale' : 'verified';
   }
-}
-
-/** Returns the age of a time by a clock, in ms; below 0 for a time ahead of the clock. */
-export function ageMs(timestampNs: bigint, nowMs: number): number {
-  return nowMs - Number(timestampNs / 1_000n) / 1_000;
-}
-
-/** Finds the assets whose symbol or name contains the text, in any case. Assets whose symbol begins with the text come first. */
-export function searchAssets(assets: readonly TaxonomyAsset[], text: string): readonly TaxonomyAsset[] {
-  const wanted = text.trim().toUpperCase();
-  if (wanted === '') return assets;
-  const found = assets.filter(({ symbol, fullName = '' }) =>
-    `${symbol}\n${fullName}`.toUpperCase().includes(wanted),
-  );
-  const begins = ({ symbol }: TaxonomyAsset) => symbol.toUpperCase().startsWith(wanted);
-  return [...found.filter(begins), ...found.filter((asset) => !begins(asset))];
 }

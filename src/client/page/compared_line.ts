@@ -6,8 +6,9 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts';
 import type { Resolution } from '../../wire/rest_values.js';
-import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { type ChartCandle, nextCandle } from './live_candles.js';
+import type { TaxonomyAsset } from '../index.js';
+import type { ChartCandle } from './answers.js';
+import { nextCandle } from './live_candles.js';
 
 /**
  * The second asset of a chart: a line beside the candles of the first asset. While there is a line, the axis shows the change since the
@@ -16,6 +17,7 @@ import { type ChartCandle, nextCandle } from './live_candles.js';
 export class ComparedLine {
   readonly #chart: IChartApi;
   #series: ISeriesApi<'Line'> | undefined;
+  #first: ChartCandle | undefined;
   #last: ChartCandle | undefined;
   #resolution: Resolution = '1';
   #color = '';
@@ -29,6 +31,12 @@ export class ComparedLine {
     return this.#last?.close;
   }
 
+  /** The change since the first candle; `undefined` without a line. */
+  get change(): number | undefined {
+    if (this.#first === undefined || this.#first.open === 0) return undefined;
+    return this.#last!.close / this.#first.open - 1;
+  }
+
   /** @param color the colour of the style sheet as `rgb(…)` */
   paint(color: string): void {
     this.#color = color;
@@ -37,6 +45,7 @@ export class ComparedLine {
 
   /** Shows the line of an asset, still without candles, or removes the line. */
   show(asset: TaxonomyAsset | undefined, resolution: Resolution): void {
+    this.#first = undefined;
     this.#last = undefined;
     this.#resolution = resolution;
     if (this.#series !== undefined) this.#chart.removeSeries(this.#series);
@@ -54,6 +63,7 @@ export class ComparedLine {
   }
 
   setCandles(candles: readonly ChartCandle[]): void {
+    [this.#first] = candles;
     this.#last = candles.at(-1);
     this.#series?.setData(candles.map(pointOf));
   }

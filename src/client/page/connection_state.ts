@@ -1,3 +1,4 @@
+import { NS_PER_MS } from '../../model/time.js';
 import { ageText, clockText } from './price_text.js';
 
 /** The silence after which the page reports a lost connection. Frames come twice a second. */
@@ -6,48 +7,35 @@ const SILENT_MS = 2_000;
 const CLOCK_DIFFERENCE_MS = 2_000;
 /** The time for which the page shows a gap beside the state. */
 const GAP_SHOWN_MS = 60_000;
-const NS_PER_MS = 1_000_000n;
 
 /** The times of the last payload before a gap and of the first payload after it, in UNIX nanoseconds. */
 export type GapTimes = Readonly<Record<'fromNs' | 'toNs', bigint>>;
 
-/** The page's information about its connection. */
-export interface ConnectionFacts {
-  readonly isUp: boolean;
-  /** False when the browser knows that this computer has no network. */
-  readonly isOnline: boolean;
-  /** The reason of the last loss or failed attempt; `undefined` before the first loss. */
-  readonly downReason: string | undefined;
-  /** The time at which the last frame arrived, by the monotonic clock of this computer. */
-  readonly lastFrameMs: number | undefined;
-  /** True when the last frame failed its check. */
-  readonly isFailing: boolean;
-  /** The difference between this computer's clock and the time of the last verified frame. */
-  readonly aheadMs: number;
-  /** The number of verified frames since the page was opened. `failed` counts frames that failed. */
-  readonly verified: number;
-  readonly failed: number;
-  /** The newest part of the stream that did not arrive, and the time at which the page learned of it. */
-  readonly lastGap: (GapTimes & { readonly seenMs: number }) | undefined;
-  /** The number of such parts since the page was opened. */
-  readonly gaps: number;
-}
-
-/** The state of a connection, updated by its events. */
-export class ConnectionLog implements ConnectionFacts {
+/** The state of the connection, updated by its events. */
+export class ConnectionLog {
   isUp = false;
+  /** False when the browser knows that this computer has no network. */
   isOnline = true;
+  /** The reason of the last loss or failed attempt; `undefined` before the first loss. */
   downReason: string | undefined;
+  /** The time at which the last frame arrived, by the monotonic clock of this computer. */
   lastFrameMs: number | undefined;
+  /** True when the last frame failed its check. */
   isFailing = false;
+  /** The difference between this computer's clock and the time of the last verified frame. */
   aheadMs = 0;
+  /** The number of verified frames since the page was opened. `failed` counts frames that failed. */
   verified = 0;
   failed = 0;
-  lastGap: ConnectionFacts['lastGap'];
+  /** The newest part of the stream that did not arrive, and the time at which the page learned of it. */
+  lastGap: (GapTimes & { readonly seenMs: number }) | undefined;
+  /** The number of such parts since the page was opened. */
   gaps = 0;
 
-  up(): void {
+  /** @returns true if no connection was lost before */
+  up(): boolean {
     this.isUp = true;
+    return this.downReason === undefined;
   }
 
   down(reason: string): void {
@@ -81,7 +69,7 @@ export interface ShownConnection {
 
 /** Describes the connection in a line. @param subscribed the number of assets that the service sends */
 export function connectionState(
-  { isUp, isOnline, downReason, lastFrameMs, isFailing, lastGap }: ConnectionFacts,
+  { isUp, isOnline, downReason, lastFrameMs, isFailing, lastGap }: ConnectionLog,
   subscribed: number,
   nowMs: number,
 ): ShownConnection {
@@ -94,12 +82,21 @@ export function connectionState(
   if (silentMs > SILENT_MS) return { tone: 'bad', text: `Silent for ${ageText(silentMs)}` };
   if (isFailing) return { tone: 'bad', text: 'Frames fail' };
   const isTold = lastGap !== undefined && nowMs - lastGap.seenMs <= GAP_SHOWN_MS;
-  return { tone: 'good', text: isTold ? `Live, missed ${gapText(lastGap)}` : 'Live' };
+  return { tone: 'good', text: isTold ? `Live · ${ageText(lengthMs(lastGap))} gap` : 'Live' };
 }
 
 /** Describes a part of the stream that did not arrive: `1.2 s until 01:02:03 UTC`. The chart marks its candle. */
 export function gapText({ fromNs, toNs }: GapTimes): string {
-  return `${ageText(Number((toNs - fromNs) / NS_PER_MS))} until ${clockText(Number(toNs / NS_PER_MS))}`;
+  return `${ageText(lengthMs({ fromNs, toNs }))} until ${clockText(Number(toNs / NS_PER_MS))}`;
+}
+
+function lengthMs({ fromNs, toNs }: GapTimes): number {
+  return Number((toNs - fromNs) / NS_PER_MS);
+}
+
+/** Returns the age of a time by a clock, in ms; below 0 for a time ahead of the clock. */
+export function ageMs(timestampNs: bigint, nowMs: number): number {
+  return nowMs - Number(timestampNs / 1_000n) / 1_000;
 }
 
 /** Describes the difference between the two clocks. */

@@ -1,56 +1,58 @@
 import { REST_PATHS } from '../../wire/paths.js';
-import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { readCandlesBySymbol } from './answers.js';
-import { assetKey } from './board.js';
-import { type ChartCandle, candlesOf } from './live_candles.js';
+import { DAY_S } from '../../wire/resolution.js';
+import type { TaxonomyAsset } from '../index.js';
+import { type ChartCandle, readCandlesBySymbol } from './answers.js';
+import { Readings } from './readings.js';
 
-const DAY_S = 86_400;
 /** The length of a candle, in minutes. A day has 96 candles, about one candle for each pixel of a sparkline. */
 const RESOLUTION = '15';
+const RESOLUTION_S = 900;
 /** The largest number of assets in a request. Their candles have about 100 kB, and few lists show more rows. */
 const ASSETS_MAX = 25;
-const INTERVAL_MS = 900_000;
-const RETRY_MS = 30_000;
-/** The largest number of stored histories. Above this number, the page removes the history that it read the longest time ago. */
 const KEPT_MAX = 250;
-
-export interface DayHistoriesOptions {
-  /** Returns the answer of a path of the service. */
-  readonly get: (path: string) => Promise<string>;
-  /** Returns the service's time in UNIX ms. */
-  readonly nowMs: () => number;
-}
+/** The days in which a market that is closed over a long weekend was open at least once. */
+const CLOSED_DAYS = 4;
+/** The width and the height of a sparkline in its own units. The style sheet stretches the drawing. */
+const WIDTH = 100;
+const HEIGHT = 20;
+/** The distance above which two points are not connected: an hour and a half. A closed market causes such a distance. */
+const GAP_WIDTH = (5_400 / DAY_S) * WIDTH;
 
 /** The prices of an asset in the 24 hours before `endS`. The history is not signed. */
 export interface DayHistory {
   readonly candles: readonly ChartCandle[];
-  /** The time of the reading, in UNIX seconds. */
+  /** The time of the reading; for a market that was closed since longer, the time at which it closed, in UNIX seconds. */
   readonly endS: number;
-  /** The lowest price, also of the verified prices after the reading. */
   readonly low: number;
-  /** The highest price, also of the verified prices after the reading. */
   readonly high: number;
 }
 
-interface KeptDay {
-  /** The history; `undefined` when it is empty or could not be read. */
-  readonly day: DayHistory | undefined;
-  readonly dueMs: number;
-}
-
-/**
- * The candles of the last 24 hours of the visible assets. A request reads many assets, and only one request is in progress at a
- * time, because a page with hundreds of assets must leave enough of its request rate for its chart and its proof. A history is read
- * again after the length of a candle.
- */
-export class DayHistories {
-  readonly #options: DayHistoriesOptions;
-  readonly #kept = new Map<string, KeptDay>();
-  #wanted: readonly TaxonomyAsset[] = [];
-  #isReading = false;
-
-  constructor(options: DayHistoriesOptions) {
-    this.#options = options;
+/** The candles of the last 24 hours of the visible assets. A history is read again after the length of a candle. */
+export class DayHistories extends Readings<DayHistory> {
+  /**
+   * @param get returns the answer of a path of the service
+   * @param nowMs returns the service's time in UNIX ms
+   */
+  constructor(get: (path: string) => Promise<string>, nowMs: () => number) {
+    super({
+      assetsMax: ASSETS_MAX,
+      keptMax: KEPT_MAX,
+      nowMs,
+      dueMs: (askedMs) => askedMs + RESOLUTION_S * 1_000,
+      async read(assets, type) {
+        const endS = Math.floor(nowMs() / 1_000);
+        const days = assets.every(({ calendar }) => calendar === 'none') ? 1 : CLOSED_DAYS;
+        const query = new URLSearchParams({
+          assets: assets.map(({ symbol }) => symbol).join(),
+          signature_type: type,
+          resolution: RESOLUTION,
+          from: String(endS - days * DAY_S),
+          to: String(endS + 1),
+        });
+        const found = readCandlesBySymbol(await get(`${REST_PATHS.candles}?${query}`));
+        return new Map([...found].flatMap(([symbol, candles]) => dayOf(symbol, candles, endS)));
+      },
+    });
   }
 
   /**
@@ -58,76 +60,50 @@ export class DayHistories {
    * @returns `undefined` until the history is read, and for an asset without one
    */
   follow(asset: TaxonomyAsset, price: number | undefined): DayHistory | undefined {
-    const key = assetKey(asset);
-    const { day, dueMs } = this.#kept.get(key) ?? {};
-    if (day === undefined || dueMs === undefined || price === undefined) return day;
-    if (price >= day.low && price <= day.high) return day;
+    const day = this.get(asset);
+    if (day === undefined || price === undefined || (price >= day.low && price <= day.high)) return day;
     const wider = { ...day, low: Math.min(day.low, price), high: Math.max(day.high, price) };
-    this.#kept.set(key, { day: wider, dueMs });
+    this.replace(asset, wider);
     return wider;
-  }
-
-  /** Reads the absent or old histories of these assets. Drops assets of earlier calls that are not in the list. */
-  async read(assets: readonly TaxonomyAsset[]): Promise<void> {
-    this.#wanted = assets;
-    if (this.#isReading) return;
-    this.#isReading = true;
-    for (let next = this.#next(); next.length > 0; next = this.#next()) await this.#readSome(next);
-    this.#isReading = false;
-  }
-
-  /** Returns the first wanted assets of one type whose history is absent. If no history is absent, returns those with an old one. */
-  #next(): readonly TaxonomyAsset[] {
-    const nowMs = this.#options.nowMs();
-    const absent = this.#wanted.filter((asset) => !this.#kept.has(assetKey(asset)));
-    const due =
-      absent.length > 0
-        ? absent
-        : this.#wanted.filter((asset) => this.#kept.get(assetKey(asset))!.dueMs <= nowMs);
-    return due.filter(({ signatureType }) => signatureType === due[0]!.signatureType).slice(0, ASSETS_MAX);
-  }
-
-  /** Reads the histories of assets of one type. */
-  async #readSome(assets: readonly TaxonomyAsset[]): Promise<void> {
-    const { get, nowMs } = this.#options;
-    const endS = Math.floor(nowMs() / 1_000);
-    const query = new URLSearchParams({
-      assets: assets.map(({ symbol }) => symbol).join(),
-      signature_type: assets[0]!.signatureType,
-      resolution: RESOLUTION,
-      from: String(endS - DAY_S),
-      to: String(endS + 1),
-    });
-    try {
-      const found = readCandlesBySymbol(await get(`${REST_PATHS.candles}?${query}`));
-      for (const asset of assets) {
-        const answer = found.get(asset.symbol);
-        const day = answer && dayOf(candlesOf(answer), endS);
-        this.#keep(asset, { day, dueMs: nowMs() + INTERVAL_MS });
-      }
-    } catch {
-      // A row without its history has no sparkline. An older history stays until the next attempt.
-      for (const asset of assets) {
-        const { day } = this.#kept.get(assetKey(asset)) ?? {};
-        this.#keep(asset, { day, dueMs: nowMs() + RETRY_MS });
-      }
-    }
-  }
-
-  #keep(asset: TaxonomyAsset, kept: KeptDay): void {
-    const key = assetKey(asset);
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= KEPT_MAX) break;
-      this.#kept.delete(oldest);
-    }
   }
 }
 
-function dayOf(candles: readonly ChartCandle[], endS: number): DayHistory | undefined {
-  if (candles.length === 0) return undefined;
-  const low = Math.min(...candles.map((candle) => candle.low));
-  const high = Math.max(...candles.map((candle) => candle.high));
-  return { candles, endS, low, high };
+/** Makes the history of the last 24 hours, or of the last 24 hours before the market closed. */
+function dayOf(
+  symbol: string,
+  candles: readonly ChartCandle[],
+  nowS: number,
+): readonly (readonly [string, DayHistory])[] {
+  const lastS = candles.at(-1)?.time;
+  if (lastS === undefined) return [];
+  const endS = lastS < nowS - DAY_S ? lastS + RESOLUTION_S : nowS;
+  const shown = candles.filter(({ time }) => time >= endS - DAY_S);
+  const low = Math.min(...shown.map((candle) => candle.low));
+  const high = Math.max(...shown.map((candle) => candle.high));
+  return [[symbol, { candles: shown, endS, low, high }]];
+}
+
+/**
+ * Writes the path of a sparkline: the closing prices of the last 24 hours, and the newest price at the right edge. Time is the
+ * horizontal axis, so an asset that has half a day of history fills half of the width.
+ * @returns an empty text when there are fewer than two points
+ */
+export function sparkPath({ candles, endS, low, high }: DayHistory, price: number | undefined): string {
+  const startS = endS - DAY_S;
+  const points = candles
+    .filter(({ time }) => time >= startS && time < endS)
+    .map(({ time, close }) => [((time - startS) / DAY_S) * WIDTH, close] as const);
+  if (price !== undefined) points.push([WIDTH, price]);
+  if (points.length < 2) return '';
+  const height = high - low;
+  return points
+    .map(([x, value], i) => {
+      // If the price did not change, the line is horizontal and in the middle.
+      const part = height === 0 ? 0.5 : (high - value) / height;
+      const point = `${x.toFixed(1)} ${(part * HEIGHT).toFixed(1)}`;
+      const before = points[i - 1]?.[0];
+      // A single point becomes a dot: a line of length 0 with round ends.
+      return before !== undefined && x - before <= GAP_WIDTH ? `L${point}` : `M${point}h0`;
+    })
+    .join('');
 }

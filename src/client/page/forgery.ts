@@ -1,4 +1,4 @@
-import { decodePayload } from '../verify/decode_payload.js';
+import { decodePayload } from '../index.js';
 
 /** A copy of received text with one digit changed. */
 export interface Forgery {

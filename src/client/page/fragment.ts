@@ -1,7 +1,8 @@
 import type { Resolution } from '../../wire/rest_values.js';
 import type { SignatureType } from '../../wire/signatures.js';
-import type { TaxonomyAsset } from '../prices/taxonomy.js';
+import type { TaxonomyAsset } from '../index.js';
 import { CHART_INTERVALS } from './live_candles.js';
+import type { PinnedSigners } from './pins.js';
 
 /** The part of a link to the page after `#`. Browsers send this part to no server. */
 export interface LinkFragment {
@@ -13,11 +14,6 @@ export interface LinkFragment {
    * streams.
    */
   readonly streamSigner: string | undefined;
-}
-
-/** Recognises the link to the page with the prices of several operators, which `quorum_link.ts` reads. */
-export function isQuorumLink(hash: string): boolean {
-  return new URLSearchParams(hash.replace(/^#/, '')).has('quorum');
 }
 
 /** Reads `#token=…&signer=0x…&stream_signer=0x…`; `signer` may appear twice, for the address and for the Stark public key. */
@@ -93,6 +89,13 @@ export function writePlace(
   for (const [name, value] of entries) if (value !== undefined) parameters.append(name, value);
   // A colon needs no escape after `#`, and an unescaped colon keeps a time readable.
   return `#${String(parameters).replaceAll('%3A', ':')}`;
+}
+
+/** Makes the part of a link after `#`: a place with the pinned signers, and without the token. */
+export function shareFragment(place: PagePlace, pins: PinnedSigners): string {
+  const [stream, evm, stark] = [pins.get('stream'), pins.get('evm'), pins.get('stark')];
+  const signers = [evm, stark].flatMap((pin) => pin?.key ?? []);
+  return writePlace(place, { signers, streamSigner: stream?.key === evm?.key ? undefined : stream?.key });
 }
 
 /** Finds the asset of a place. If no symbol is equal, a symbol that differs only in its case counts. */

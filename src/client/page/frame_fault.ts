@@ -1,8 +1,10 @@
-import type { EquivocationError, UnsignedMappingError } from '../connect/errors.js';
-import type { PayloadReport } from '../verify/verify_payload.js';
+import type { EquivocationError, PayloadReport, UnsignedMappingError } from '../index.js';
 import type { Fault } from './board.js';
+import { isSameKey } from './pins.js';
 import { clockText } from './price_text.js';
-import { EVIDENCE_NAME } from './saved_files.js';
+
+/** The name of a file with evidence. */
+export const EVIDENCE_NAME = 'tickseal-evidence.json';
 
 /** A banner with a message and an action for the reader. */
 export interface Notice {
@@ -20,7 +22,7 @@ type FailedReport = Extract<PayloadReport<readonly string[]>, { readonly verdict
  */
 export function faultOf({ checks, signer }: FailedReport, namedSigner: string): Fault {
   const failed = checks.filter(({ status }) => status === 'failed');
-  if (isOtherSigner({ checks }) && signer?.toLowerCase() === namedSigner.toLowerCase())
+  if (isOtherSigner({ checks }) && isSameKey(signer, namedSigner))
     return { seal: 'not pinned', reason: `${signer} signs, which is not the pinned key` };
   return { seal: 'failed', reason: failed.map(({ name, reason }) => `${name}: ${reason}`).join('; ') };
 }
@@ -31,7 +33,7 @@ export function faultOf({ checks, signer }: FailedReport, namedSigner: string): 
  */
 export function mappingFault(error: UnsignedMappingError, namedSigner: string): Fault {
   const { signer } = error;
-  if (signer?.toLowerCase() === namedSigner.toLowerCase())
+  if (isSameKey(signer, namedSigner))
     return { seal: 'not pinned', reason: `${signer} signs, which is not the pinned key` };
   return { seal: 'unsigned mapping', reason: error.message.slice(error.url.length + 2) };
 }

@@ -1,6 +1,4 @@
 export interface KeyActions {
-  readonly search: HTMLInputElement;
-  readonly grid: HTMLElement;
   /** Chooses the row at a distance below the chosen row, or above it for a negative distance. */
   readonly move: (rows: number) => void;
   readonly pageRows: () => number;
@@ -9,16 +7,17 @@ export interface KeyActions {
   readonly star: () => unknown;
   /** @returns true if the page went back */
   readonly back: () => boolean;
-  /** Called when the search was emptied. */
-  readonly searched: () => void;
+  /** Searches for a text. */
+  readonly searched: (text: string) => void;
 }
 
 /** Handles the keys of the page. */
 export function listenToKeys(actions: KeyActions): void {
-  const { search, grid, move, pageRows, moveResolution } = actions;
+  const { move, pageRows, moveResolution } = actions;
+  const element = (id: string) => document.getElementById(id);
   // An action returns `false` if it has nothing to do.
   const everywhere: Readonly<Record<string, () => unknown>> = {
-    '/': () => search.focus(),
+    '/': () => element('search')?.focus(),
     '[': () => moveResolution(-1),
     ']': () => moveResolution(1),
     f: () => actions.star(),
@@ -46,13 +45,13 @@ export function listenToKeys(actions: KeyActions): void {
   const inSearch: Readonly<Record<string, () => void>> = {
     ...inList,
     Escape() {
-      search.value = '';
-      actions.searched();
-      grid.focus();
+      (element('search') as HTMLInputElement).value = '';
+      actions.searched('');
+      element('grid')?.focus();
     },
   };
   const placeOf = (target: Element) => {
-    if (target === grid || target === document.body) return inGrid;
+    if (target === element('grid') || target === document.body) return inGrid;
     return target.closest('.intervals') === null ? undefined : inIntervals;
   };
   document.addEventListener('keydown', (event) => {
@@ -62,7 +61,7 @@ export function listenToKeys(actions: KeyActions): void {
     if (key === 'Escape' && document.querySelector(':popover-open') !== null) return;
     const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
     const action =
-      target === search
+      target === element('search')
         ? inSearch[key]
         : isTyping
           ? undefined

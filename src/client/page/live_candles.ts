@@ -1,16 +1,6 @@
 import { intervalAt } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
-import type { CandleAnswer } from './answers.js';
-
-/** The prices of an interval, as doubles. Doubles are exact enough to draw. */
-export interface ChartCandle {
-  /** UNIX seconds at the start of the interval. */
-  readonly time: number;
-  readonly open: number;
-  readonly high: number;
-  readonly low: number;
-  readonly close: number;
-}
+import type { ChartCandle } from './answers.js';
 
 /** An interval without a price. The chart leaves its place empty. */
 export type ChartGap = Pick<ChartCandle, 'time'>;
@@ -44,10 +34,6 @@ export const CHART_INTERVALS: readonly ChartInterval[] = [
   interval('1W', '1W', 'W'),
   interval('1M', '1M', 'M'),
 ];
-
-export function candlesOf({ t, o, h, l, c }: CandleAnswer): ChartCandle[] {
-  return t.map((time, i) => ({ time, open: o[i]!, high: h[i]!, low: l[i]!, close: c[i]! }));
-}
 
 /**
  * Computes the candle that follows from the last candle and a price: the last candle with this price added, or the candle of
@@ -87,6 +73,16 @@ export function withGaps(
 /** Returns the number of gaps between candles. */
 export function gapCount(bars: readonly (ChartCandle | ChartGap)[]): number {
   return bars.filter((bar, i) => i > 0 && 'close' in bar && !('close' in bars[i - 1]!)).length;
+}
+
+/** The distance between two candles in CSS pixels: of a full chart, and the largest. */
+const SPACING_PX = 8;
+const SPACING_PX_MAX = 24;
+
+/** Returns the distance at which a chart shows few candles over its whole width, and otherwise the newest candles. */
+export function barSpacing(candles: number, widthPx: number): number {
+  const fitting = widthPx / Math.max(candles, 1);
+  return Math.min(Math.max(fitting, SPACING_PX), SPACING_PX_MAX);
 }
 
 function interval(resolution: Resolution, label: string, alias?: Resolution): ChartInterval {

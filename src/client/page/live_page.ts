@@ -1,290 +1,260 @@
-import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { AggregateView } from './aggregate_view.js';
-import { AssetDetail } from './asset_detail.js';
+import { html, nothing, render } from 'lit-html';
+import { REST_PATHS } from '../../wire/paths.js';
+import type { TaxonomyAsset } from '../index.js';
+import { readNodes } from './answers.js';
+import { detailView } from './asset_detail.js';
 import { AssetList } from './asset_list.js';
-import type { ChosenBy } from './asset_table.js';
-import { BasePrices } from './base_prices.js';
-import { assetKey, type Board } from './board.js';
-import { CompareChoice } from './compare_choice.js';
-import { copyButton } from './copy_button.js';
-import { CurrentNodes } from './current_nodes.js';
-import { byId, oncePerFrame } from './elements.js';
+import { barView, noticeView } from './bar_view.js';
+import { SEAL_TEXTS } from './board.js';
+import { ChosenAsset } from './chosen_asset.js';
 import { listenToKeys } from './key_bindings.js';
+import { CHART_INTERVALS } from './live_candles.js';
 import { LivePrices } from './live_prices.js';
 import { LogRing } from './log_ring.js';
+import { NodeLog } from './node_log.js';
+import { operatorCard } from './operator_view.js';
+import { FLASH_MS, sign, type View } from './parts.js';
 import type { PinnedSigners } from './pins.js';
-import { NARROW, PlaceTravel } from './place_travel.js';
+import { PlaceTravel } from './place_travel.js';
 import { PriceChart } from './price_chart.js';
-import { ProofPanel } from './proof_panel.js';
-import { ProofVerifier } from './proof_verifier.js';
-import { SealButton } from './seal_button.js';
-import type { SealFacts } from './seal_card.js';
-import { shareLink } from './share_link.js';
-import { StateBar } from './state_bar.js';
-import { TimeTravel } from './time_travel.js';
+import { ageText, clockText, simulationText } from './price_text.js';
+import { ProofReader } from './proof_reader.js';
+import { addOperator } from './quorum_link.js';
+import { SealCard } from './seal_card.js';
 
 /** The interval at which ages and states are drawn again while no frame comes. */
 const DRAW_MS = 500;
+/** The interval at which the nodes of a cluster are requested. */
+const NODES_MS = 3_000;
+/** The time after a frame at which no changed digit is coloured any more. */
+const FLASH_END_MS = FLASH_MS + 20;
 
 export interface LivePageOptions {
+  readonly root: HTMLElement;
+  /** The address of the module of both workers. */
+  readonly worker: string;
   readonly token: string;
+  /** True for a token that the service gives to everybody. */
+  readonly isPublic: boolean;
   readonly pins: PinnedSigners;
+  /** A remark about the link that opened the page; empty for none. */
+  readonly remark: string;
+  readonly onSignOut: () => void;
 }
 
-/** The page after the login. This class joins the prices, the table, the chosen asset and its proof. */
+/** The page after the login. This class joins the prices, the list, the chosen asset and its proof. */
 export class LivePage {
   readonly #options: LivePageOptions;
   readonly #prices: LivePrices;
-  readonly #board: Board;
-  readonly #states = new StateBar();
-  readonly #nodes: CurrentNodes;
   readonly #list: AssetList;
   readonly #chart: PriceChart;
-  readonly #detail: AssetDetail;
-  readonly #proof: ProofPanel;
-  readonly #verifier = new ProofVerifier(byId<HTMLLinkElement>('worker').href);
-  readonly #seal = new SealButton(() => this.#sealFacts());
-  readonly #ring = new LogRing({
-    get: (path) => this.#prices.client.get(path),
-    proven: () => this.#proof.proven,
-    onChange: () => void this.#seal.showLog(),
-  });
-  readonly #bases: BasePrices;
-  readonly #nowMs: () => number;
-  readonly #aggregate = new AggregateView();
-  readonly #compare = new CompareChoice(() => {
-    this.#compareChanged();
-    this.#travel.goTo('click');
-  });
-  readonly #time = new TimeTravel(this.#states, (at) => this.#travel.goToTime(at));
+  readonly #ring: LogRing;
+  readonly #card: SealCard;
+  readonly #chosen: ChosenAsset;
+  readonly #nodes = new NodeLog();
   readonly #travel: PlaceTravel;
   #hasAssets = false;
+  #isDrawing = false;
+  #isPainted = false;
 
   constructor(options: LivePageOptions) {
     this.#options = options;
-    const { token, pins } = options;
+    const { token, worker, pins } = options;
+    const draw = () => this.#drawSoon();
     this.#prices = new LivePrices({
       token,
+      worker,
       pins,
-      states: this.#states,
       onAssets: () => this.#showAssets(),
       onUp: (isFirst) => {
-        void this.#nodes.read();
+        void this.#readNodes();
         if (!isFirst) void this.#chart.reload();
       },
       onGap: (gap) => this.#chart.missed(gap),
-      onChange: () => this.#drawSoon(),
+      onChange: () => {
+        draw();
+        setTimeout(draw, FLASH_END_MS);
+      },
       // The chart draws in the next animation frame itself, so it takes a value before the page draws in that frame.
-      onValue: () => this.#detail.continueChart(),
+      onValue: () => this.#chosen.continueChart(),
     });
     const { client, board, connection } = this.#prices;
-    const nowMs = () => Date.now() - connection.aheadMs;
-    this.#nowMs = nowMs;
-    this.#board = board;
-    this.#bases = new BasePrices({ get: (path) => client.get(path), nowMs });
-    const changeOf = (asset: TaxonomyAsset, price: bigint) => this.#bases.change(asset, price);
-    this.#nodes = new CurrentNodes(client, () => this.#states.showNodes(this.#nodes.log));
-    const onHistory = (problem: string | undefined) => {
-      const rest =
-        this.#time.atNs === undefined
-          ? '; what follows it live is verified.'
-          : '. Its last candle may end after the chosen time.';
-      byId('history').textContent = problem ?? `History is not signed${rest}`;
-    };
-    this.#chart = new PriceChart({ container: byId('chart'), client, onHistory });
-    this.#detail = new AssetDetail({
-      board,
-      chart: this.#chart,
-      changeOf,
-      past: () => this.#time.view(this.#proof.proven, this.#proof.problem),
-      compared: () => this.#compare.asset(this.#detail.asset),
-      onResolution: (by) => this.#travel.goTo(by),
-    });
-    this.#proof = new ProofPanel({
-      root: document.querySelector<HTMLElement>('.proof')!,
-      client,
-      verifier: this.#verifier,
-      signerOf: ({ signatureType }) => pins.get(signatureType)?.key,
-      oracleId: () => this.#prices.oracleId,
-      nowMs,
-      payloadOf: (asset) => this.#prices.payloadOf(asset),
-      onRead: () => {
-        this.#seal.continue();
-        this.#drawDetail(performance.now());
-      },
-    });
+    const serviceMs = () => Date.now() - connection.aheadMs;
     this.#list = new AssetList({
-      board,
-      bases: this.#bases,
+      values: board,
+      sealOf: (asset, nowMs) => this.#sealOf(asset, nowMs),
       get: (path) => client.get(path),
-      nowMs,
-      subscribed: () => this.#prices.subscribed,
-      onChoose: (asset, by) => this.#choose(asset, by),
+      nowMs: serviceMs,
+      onChoose: (asset, by) => this.#travel.choose(asset, by),
+      onSeal: () => this.#card.open(),
       onSeen: () => this.#want(),
+      draw,
     });
-    this.#travel = new PlaceTravel({
+    this.#chart = new PriceChart({
+      client,
+      onHistory: (problem) => {
+        this.#chosen.historyProblem = problem;
+        draw();
+      },
+      onUncompare: () => this.#travel.change({ compare: undefined }, 'click'),
+    });
+    const proof = new ProofReader({
+      client,
+      worker,
+      signerOf: ({ signatureType }) => pins.get(signatureType)?.key,
+      oracleId: () => this.#prices.taxonomy?.oracleId,
+      onRead: draw,
+    });
+    this.#ring = new LogRing({ client, proven: () => proof.proven, onChange: draw });
+    this.#card = new SealCard((request) => proof.verify(request), draw);
+    this.#chosen = new ChosenAsset({
+      prices: this.#prices,
+      pins,
+      bases: this.#list.bases,
+      chart: this.#chart,
+      proof,
+      ring: this.#ring,
+      serviceMs,
+    });
+    this.#travel = new PlaceTravel(options.remark, {
       board,
-      states: this.#states,
-      detail: this.#detail,
-      compare: this.#compare,
-      time: this.#time,
-      choose: (asset) => this.#list.table.choose(asset, 'page'),
-      show: (asset) => this.#show(asset),
-      onCompared: () => this.#compareChanged(),
-      showDetail: (isShown) => this.#showDetail(isShown),
+      pins,
+      chosen: this.#chosen,
+      mark: (asset) => this.#list.mark(asset),
+      onOther: () => this.#card.reset(),
+      onChange: () => {
+        this.#want();
+        this.#draw();
+      },
     });
   }
 
   /** Shows prices while the service accepts the token. @throws RefusedError when the service refuses the token */
   run(): Promise<never> {
+    this.#draw();
     setInterval(() => this.#drawSoon(), DRAW_MS);
+    setInterval(() => this.#nodes.isCluster && !document.hidden && void this.#readNodes(), NODES_MS);
     document.addEventListener('visibilitychange', () => {
       this.#want();
       if (!document.hidden) void this.#chart.reload();
     });
-    this.#listen();
+    listenToKeys({
+      move: (rows) => this.#list.move(rows),
+      pageRows: () => this.#list.pageRows,
+      moveResolution: (step) => this.#moveResolution(step),
+      star: () => this.#chosen.choice.asset !== undefined && this.#list.star(this.#chosen.choice.asset),
+      back: () => this.#travel.back(),
+      searched: (text) => this.#list.search(text),
+    });
     return this.#prices.run();
   }
 
-  #listen(): void {
-    byId('connection').addEventListener('toggle', () => this.#draw());
-    byId('back').addEventListener('click', () => this.#back());
-    byId('share').replaceChildren(
-      copyButton('Copy link', () => shareLink(this.#travel.place, this.#options.pins)),
-    );
-    byId('signer-forget').addEventListener('click', () => {
-      this.#options.pins.forget();
-      location.reload();
-    });
-    const { table } = this.#list;
-    listenToKeys({
-      search: byId<HTMLInputElement>('search'),
-      grid: byId('grid'),
-      move: (rows) => table.move(rows),
-      pageRows: () => table.pageRows,
-      moveResolution: (step) => this.#detail.moveResolution(step),
-      star: () => this.#detail.asset !== undefined && this.#list.star(this.#detail.asset),
-      back: () => this.#back(),
-      searched: () => this.#list.show(),
-    });
+  /** Shows a remark to the reader. */
+  tell(remark: string): void {
+    this.#travel.remark = remark;
   }
 
-  /**
-   * Shows an asset on the right. On a narrow screen the asset replaces the list, and the browser's back button returns to the
-   * list.
-   */
-  #choose(asset: TaxonomyAsset, by: ChosenBy): void {
-    const { asset: before } = this.#detail;
-    const isOther = before === undefined || assetKey(before) !== assetKey(asset);
-    if (isOther) this.#show(asset);
-    if (by !== 'page' && (isOther || !this.#travel.hasAsset)) this.#travel.goTo(by);
-    if (NARROW.matches) this.#showDetail(true);
+  /** Selects longer candles for 1, and shorter candles for -1. */
+  #moveResolution(step: -1 | 1): void {
+    const { resolution: before } = this.#chosen.choice;
+    const place = CHART_INTERVALS.findIndex(({ resolution }) => resolution === before) + step;
+    const next = CHART_INTERVALS[place];
+    if (next === undefined) return;
+    const hadFocus = document.activeElement?.closest('.intervals') != null;
+    this.#travel.change({ resolution: next.resolution }, 'key');
+    this.#draw();
+    if (hadFocus) document.querySelector<HTMLElement>('.intervals [aria-checked=true]')?.focus();
   }
 
-  /** Returns the facts behind the seal of the chosen asset. */
-  #sealFacts(): SealFacts | undefined {
-    const { asset } = this.#detail;
-    if (asset === undefined) return undefined;
-    const { pins } = this.#options;
-    const hex = this.#time.atNs === undefined ? this.#prices.payloadOf(asset) : undefined;
-    const pin = pins.get('stream');
-    return {
-      symbol: asset.symbol,
-      sealText: this.#detail.sealText,
-      isVerified: this.#detail.seal === 'verified',
-      proven: this.#proof.proven,
-      pin: pins.get(asset.signatureType),
-      frame: hex === undefined || pin === undefined ? undefined : { hex, id: asset.id, pin },
-      log: this.#ring.state,
-      verify: (request) => this.#verifier.verify(request),
-    };
-  }
-
-  #show(asset: TaxonomyAsset | undefined): void {
-    this.#seal.close();
-    this.#detail.show(asset);
-    this.#proof.show(asset, this.#time.atNs);
-    this.#ring.forget();
-    this.#want();
-  }
-
-  /** Leaves the asset on a narrow screen. @returns true if the asset was shown there */
-  #back(): boolean {
-    if (!document.body.classList.contains('detailed')) return false;
-    this.#travel.leave();
-    this.#showDetail(false);
-    return true;
-  }
-
-  #showDetail(isShown: boolean): void {
-    const { classList } = document.body;
-    const isLeft = classList.contains('detailed') && !isShown;
-    classList.toggle('detailed', isShown);
-    if (isLeft) byId('grid').focus({ preventScroll: true });
-  }
-
-  /** The assets that a reader sees. A hidden page shows the chosen asset in its title. */
-  get #wanted(): readonly TaxonomyAsset[] {
-    const chosen = this.#detail.asset;
-    const { seen } = this.#list;
-    const compared = document.hidden ? undefined : this.#compare.asset(chosen);
-    return [
-      ...seen,
-      ...(chosen === undefined ? [] : [chosen]),
-      ...(compared === undefined ? [] : [compared]),
-    ];
-  }
-
-  #compareChanged(): void {
-    this.#want();
-    this.#detail.showCompared();
-  }
-
+  /** Subscribes the assets that a reader sees. A hidden page shows the chosen asset in its title. */
   #want(): void {
-    this.#prices.want(this.#wanted);
+    this.#prices.want([...this.#list.seen, ...this.#chosenAssets]);
+  }
+
+  get #chosenAssets(): readonly TaxonomyAsset[] {
+    const compared = document.hidden ? undefined : this.#chosen.compared;
+    return [this.#chosen.choice.asset, compared].filter((asset) => asset !== undefined);
   }
 
   #showAssets(): void {
-    this.#list.showGroups();
-    this.#compare.offer(this.#board.assets);
-    if (this.#hasAssets) this.#followChosen();
+    if (this.#hasAssets) this.#travel.follow();
     else this.#travel.open();
     this.#hasAssets = true;
+    this.#list.refresh();
   }
 
-  /** Updates the chosen asset, which may have another streaming ID now or may be removed. */
-  #followChosen(): void {
-    const { asset: before } = this.#detail;
-    if (before === undefined) return;
-    const after = this.#board.assets.find((asset) => assetKey(asset) === assetKey(before));
-    if (after === undefined) this.#back();
-    if (JSON.stringify(after) !== JSON.stringify(before)) this.#show(after);
+  /** Reads the nodes. Without an answer the last known nodes stay, because older services lack this route. */
+  async #readNodes(): Promise<void> {
+    try {
+      this.#nodes.take(readNodes(await this.#prices.client.get(REST_PATHS.nodes)), clockText(Date.now()));
+    } catch {}
   }
 
-  readonly #drawSoon = oncePerFrame(() => this.#draw());
+  /** Draws in the next animation frame. A hidden page has no frames, but its title is visible, so it is drawn immediately. */
+  #drawSoon(): void {
+    if (this.#isDrawing) return;
+    if (document.hidden) {
+      this.#draw();
+      return;
+    }
+    this.#isDrawing = true;
+    requestAnimationFrame(() => {
+      this.#isDrawing = false;
+      this.#draw();
+    });
+  }
 
   #draw(): void {
     const nowMs = performance.now();
-    void this.#bases.read(this.#wanted);
+    const { asset } = this.#chosen.choice;
+    const title = asset && this.#chosen.shown(asset, nowMs).title;
+    // Each write of the title sends a message to the browser's own process.
+    if (title !== undefined && document.title !== title) document.title = title;
+    if (document.hidden) return;
+    this.#list.read(this.#chosenAssets);
     void this.#ring.follow(nowMs);
-    this.#list.draw();
-    this.#drawDetail(nowMs);
-    const { connection, subscribed } = this.#prices;
-    this.#states.showConnection(connection, subscribed, this.#nodes.log, nowMs);
+    const { pins, root, onSignOut, isPublic } = this.#options;
+    const { taxonomy, connection, subscribed, notice } = this.#prices;
+    const bar = barView({
+      simulation: taxonomy && simulationText(taxonomy),
+      pins,
+      connection: { facts: connection, subscribed, others: this.#nodes.facts() },
+      onSearch: (text) => this.#list.search(text),
+      onSignOut,
+      isPublic,
+    });
+    if (notice !== undefined) this.#travel.forgetRemark();
+    const { remark, isDetailed } = this.#travel;
+    const told = remark === '' ? undefined : ({ tone: 'info', text: remark } as const);
+    const detail = asset && detailView(asset, this.#chosen, this.#travel, nowMs);
+    const card = asset && this.#card.view(this.#chosen.sealFacts(asset, nowMs));
+    render(
+      html`${bar}${noticeView(notice ?? told)}<main class=${isDetailed ? 'detailed' : ''}>${this.#list.view(this.#foot)}${detail ?? nothing}</main>
+${card ?? nothing}${operatorCard((url, signer) => this.#addOperator(url, signer))}`,
+      root,
+    );
+    if (asset !== undefined && !this.#isPainted) this.#chart.paint();
+    this.#isPainted = asset !== undefined;
   }
 
-  #drawDetail(nowMs: number): void {
-    this.#detail.draw(nowMs);
-    const { asset, seal } = this.#detail;
-    const isPast = this.#time.atNs !== undefined;
-    const quote = isPast || asset === undefined ? undefined : this.#board.quote(asset);
-    this.#aggregate.draw({
-      quote,
-      seal,
-      isPast,
-      proven: this.#proof.proven,
-      nowMs,
-      serviceMs: this.#nowMs(),
-    });
+  get #foot(): View {
+    const { text, isLeaderless } = this.#nodes;
+    const assets = this.#prices.board.assets.length.toLocaleString('en');
+    return html`<p id="nodes" class="soft" role="status" data-tone=${isLeaderless ? 'bad' : 'good'} ?hidden=${text === ''}>${text}</p>
+<p class="foot soft"><span id="count">${assets} assets, ${this.#prices.subscribed} subscribed</span><button type="button" class="link" popovertarget="operator">Add an operator</button><button type="button" class="link" popovertarget="keys">Keyboard</button><a href="/docs/">Docs</a></p>`;
+  }
+
+  #sealOf(asset: TaxonomyAsset, nowMs: number): View {
+    const { board } = this.#prices;
+    const seal = board.seal(asset, nowMs);
+    const quote = board.quote(asset);
+    const age = seal === 'stale' && quote !== undefined ? `, ${ageText(nowMs - quote.madeMs)}` : '';
+    return html`${sign('verified')}<span class="seal">${SEAL_TEXTS[seal]}${age}</span>`;
+  }
+
+  /** Opens the page that compares this service with another operator. */
+  #addOperator(url: string, signer: string): void {
+    const own = { name: '', urls: [location.origin], signers: [this.#options.pins.get('stream')?.key ?? ''] };
+    location.hash = addOperator('', own, url, signer);
   }
 }

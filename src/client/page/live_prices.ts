@@ -1,39 +1,38 @@
 import {
+  createStreamClient,
   EquivocationError,
+  type GapEvent,
+  type PayloadReport,
+  type PriceStream,
   ProtocolError,
   RefusedError,
+  type ServiceSigner,
+  type StreamClient,
+  type Taxonomy,
+  type TaxonomyAsset,
   type TicksealError,
   UnknownAssetError,
   UnsignedMappingError,
   UnverifiedError,
-} from '../connect/errors.js';
-import { BROWSER } from '../connect/platform.js';
-import type { GapEvent } from '../prices/client_context.js';
-import type { PriceStream } from '../prices/price_stream.js';
-import { StreamClient } from '../prices/stream_client.js';
-import type { Taxonomy, TaxonomyAsset } from '../prices/taxonomy.js';
-import type { PayloadReport } from '../verify/verify_payload.js';
-import { ageMs, assetKey, Board, type Fault } from './board.js';
-import { ConnectionLog, connectionState } from './connection_state.js';
-import { DeclaredKeys } from './declared_keys.js';
-import { byId } from './elements.js';
+} from '../index.js';
+import { assetKey, Board, type Fault } from './board.js';
+import { ageMs, ConnectionLog, connectionState } from './connection_state.js';
 import {
   equivocationNotice,
   faultOf,
   isOtherSigner,
   mappingFault,
+  type Notice,
   noticeOf,
   offlineNotice,
   refusalNotice,
   troubleNotice,
 } from './frame_fault.js';
+import { pause } from './one_at_a_time.js';
 import { pacedFetch } from './paced_fetch.js';
-import { pause } from './pause.js';
+import { saveFile } from './parts.js';
 import type { PinnedSigners } from './pins.js';
 import { plainReason, reasonText } from './plain_reason.js';
-import { saveFile } from './save_button.js';
-import { simulationText } from './simulation_text.js';
-import type { StateBar } from './state_bar.js';
 
 /**
  * The channel with two frames a second, because people cannot read faster, and because the service signs every frame for this
@@ -42,38 +41,52 @@ import type { StateBar } from './state_bar.js';
 const CHANNEL = '500ms';
 /** The pause before a stream is opened again, after the service ended it for a reason other than its token. */
 const REOPEN_MS = 5_000;
+/** The shortest time between two reads of the keys that the service declares. */
+const DECLARED_MS = 5_000;
 /** The signer while no key is pinned and the service names no key. No key has this address. */
 const NOBODY = `0x${'0'.repeat(40)}`;
 const UNAUTHORIZED = 401;
 
 export interface LivePricesOptions {
   readonly token: string;
+  /** The address of the module of the worker that verifies payloads. */
+  readonly worker: string;
   readonly pins: PinnedSigners;
-  readonly states: StateBar;
   /** Called when the service's assets changed. */
   readonly onAssets: () => void;
   /** Called when a connection is open. */
   readonly onUp: (isFirst: boolean) => void;
   /** Called when a part of the stream did not arrive. */
   readonly onGap: (gap: GapEvent) => void;
-  /** Called after the values of a frame were stored, so that the page can draw them. */
+  /** Called after a change that the page shows. */
   readonly onChange: () => void;
   /** Called after a value was stored, in the same task in which its frame arrived. */
   readonly onValue: () => void;
 }
 
-/** The verified prices of the wanted assets. The client verifies them, and the state bar shows faults. */
+/** A payload that passed its checks, as `0x` hex. */
+export interface PassedPayload {
+  readonly hex: string;
+  readonly report: PayloadReport;
+}
+
+/** The verified prices of the wanted assets. The client verifies them. */
 export class LivePrices {
   readonly client: StreamClient;
   readonly board = new Board();
   readonly connection = new ConnectionLog();
   readonly #options: LivePricesOptions;
+  /** A client that accepts every key. Its list of assets and keys is only declared, so no price depends on it. */
+  readonly #unchecked: StreamClient;
   /** The stream; `undefined` until the page has pinned a key. */
   #stream: PriceStream | undefined;
   #wanted: readonly string[] = [];
-  readonly #keys = new DeclaredKeys();
-  #oracleId: string | undefined;
-  #newestPayload: { readonly hex: string; readonly ids: ReadonlySet<number> } | undefined;
+  /** The newest list that the service declared. Nobody may have signed it. */
+  #declared: Pick<Taxonomy, 'signers' | 'assets'> = { signers: [], assets: [] };
+  #declaredMs = Number.NEGATIVE_INFINITY;
+  /** The newest accepted list. */
+  #taxonomy: Taxonomy | undefined;
+  #newestPayload: PassedPayload | undefined;
   /** The reason why the service does not send all wanted assets. */
   #refusal: string | undefined;
   /** The proof that a key has signed two values for one time. */
@@ -85,19 +98,12 @@ export class LivePrices {
 
   constructor(options: LivePricesOptions) {
     this.#options = options;
-    this.client = new StreamClient(
-      {
-        urls: location.origin,
-        token: options.token,
-        signers: () => [this.#pinnedSigner()],
-        worker: byId<HTMLLinkElement>('worker').href,
-        inlinePerSecond: 0,
-        fetch: pacedFetch(BROWSER.fetch),
-      },
-      BROWSER,
-    );
+    const { token, worker } = options;
+    const shared = { urls: location.origin, token, worker, inlinePerSecond: 0, fetch: pacedFetch() } as const;
+    this.client = createStreamClient({ ...shared, signers: () => [this.#pinnedSigner()] });
+    this.#unchecked = createStreamClient({ ...shared, signers: 'unchecked' });
     this.client.on('state', ({ state, reason }) => {
-      if (state === 'open') this.#up();
+      if (state === 'open') options.onUp(this.connection.up());
       else if (state !== 'stale') this.#down(plainReason(reason));
       options.onChange();
     });
@@ -111,7 +117,6 @@ export class LivePrices {
     for (const name of ['online', 'offline'])
       addEventListener(name, () => {
         this.connection.isOnline = navigator.onLine;
-        this.#showNotice();
         options.onChange();
       });
   }
@@ -119,7 +124,7 @@ export class LivePrices {
   /** Reads prices while the service accepts the token. @throws RefusedError when the service refuses the token */
   async run(): Promise<never> {
     // The client checks the first list of assets with the pinned key.
-    if (this.#options.pins.get('stream') === undefined) await this.#keys.read(this.client);
+    if (this.#options.pins.get('stream') === undefined) await this.#readDeclared();
     for (;;) {
       this.#stream = this.#open();
       try {
@@ -130,7 +135,7 @@ export class LivePrices {
       } catch (error) {
         if (error instanceof RefusedError && error.status === UNAUTHORIZED) throw error;
         this.#explain(error as TicksealError);
-        if (this.#unmapped !== undefined) this.#fault(mappingFault(this.#unmapped, this.#keys.ofStreams));
+        if (this.#unmapped !== undefined) this.#fault(mappingFault(this.#unmapped, this.#streamSigner));
       }
       await pause(REOPEN_MS);
     }
@@ -141,13 +146,15 @@ export class LivePrices {
     return this.#stream?.subscribed.length ?? 0;
   }
 
-  get oracleId(): string | undefined {
-    return this.#oracleId;
+  /** Returns the newest accepted list of assets. */
+  get taxonomy(): Taxonomy | undefined {
+    return this.#taxonomy;
   }
 
-  /** Returns the newest verified payload that holds the asset, as `0x` hex. */
-  payloadOf({ id }: TaxonomyAsset): string | undefined {
-    return this.#newestPayload?.ids.has(id) ? this.#newestPayload.hex : undefined;
+  /** Returns the newest verified payload that holds the asset. */
+  payloadOf({ id }: TaxonomyAsset): PassedPayload | undefined {
+    const payload = this.#newestPayload;
+    return payload?.report.payload?.assets.some((asset) => asset.id === id) ? payload : undefined;
   }
 
   /** Changes the set of wanted assets. */
@@ -156,6 +163,17 @@ export class LivePrices {
     const before = this.#stream?.symbols ?? [];
     this.#stream?.add(this.#wanted.filter((name) => !before.includes(name)));
     this.#stream?.remove(before.filter((name) => !this.#wanted.includes(name)));
+  }
+
+  /** Returns the notice that the reader must see; `undefined` when nothing is wrong. */
+  get notice(): Notice | undefined {
+    const key = this.#streamSigner;
+    const fault = this.board.fault ?? (this.#unmapped && mappingFault(this.#unmapped, key));
+    if (this.#equivocation !== undefined) return equivocationNotice(this.#equivocation, saveFile);
+    if (fault !== undefined) return noticeOf(fault, key, () => this.#pin(key));
+    if (!this.connection.isOnline) return offlineNotice(this.board.asOfMs);
+    if (this.#trouble !== undefined) return troubleNotice(`does not answer: ${this.#trouble}`);
+    return refusalNotice(this.#refusal);
   }
 
   #open(): PriceStream {
@@ -171,18 +189,15 @@ export class LivePrices {
     return stream;
   }
 
-  #up(): void {
-    const isFirst = this.connection.downReason === undefined;
-    this.connection.up();
-    this.#options.onUp(isFirst);
-  }
-
   #down(reason: string): void {
     this.connection.down(reason);
     // Until the first connection, the page is empty, and only the notice can say why.
-    if (this.board.assets.length > 0 || reason === '') return;
-    this.#trouble = reason;
-    this.#showNotice();
+    if (this.board.assets.length === 0 && reason !== '') this.#trouble = reason;
+  }
+
+  /** The key for streaming payloads that the service declares; empty if it declares none. */
+  get #streamSigner(): string {
+    return this.#declared.signers.find(({ role }: ServiceSigner) => role === 'stream')?.address ?? '';
   }
 
   /**
@@ -190,28 +205,36 @@ export class LivePrices {
    * left.
    */
   #pinnedSigner(): string {
-    const { pins, states } = this.#options;
-    if (pins.pinOnFirstUse('stream', this.#keys.ofStreams)) states.showPins(pins);
+    const { pins } = this.#options;
+    pins.pinOnFirstUse('stream', this.#streamSigner);
     return pins.get('stream')?.key ?? NOBODY;
   }
 
+  /** Reads the declared keys again, unless they were read just now. */
+  async #readDeclared(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.#declaredMs < DECLARED_MS) return;
+    this.#declaredMs = nowMs;
+    try {
+      this.#declared = await this.#unchecked.taxonomy();
+    } catch {
+      // The stream reads the list again in any case, and reports the failure.
+    }
+    this.#options.onChange();
+  }
+
   #useTaxonomy(taxonomy: Taxonomy): void {
-    const { assets, signers, oracleId } = taxonomy;
-    const { pins, states } = this.#options;
-    this.#keys.signers = signers;
-    this.#oracleId = oracleId;
+    const { pins } = this.#options;
+    this.#taxonomy = taxonomy;
+    this.#declared = taxonomy;
     // The key of streams is pinned first, because the pin of the EVM key counts for streams until they have their own pin.
-    pins.pinOnFirstUse('stream', this.#keys.ofStreams);
-    for (const { address, signatureType, role } of signers)
+    pins.pinOnFirstUse('stream', this.#streamSigner);
+    for (const { address, signatureType, role } of taxonomy.signers)
       if (role === 'aggregate') pins.pinOnFirstUse(signatureType, address);
-    states.showPins(pins);
-    const tag = byId('simulation');
-    tag.textContent = simulationText(taxonomy);
-    tag.hidden = tag.textContent === '';
     this.#trouble = undefined;
     this.#unmapped = undefined;
-    this.#showNotice();
-    this.#setAssets(assets);
+    this.#setAssets(taxonomy.assets);
+    this.#options.onChange();
   }
 
   #setAssets(assets: readonly TaxonomyAsset[]): void {
@@ -224,33 +247,26 @@ export class LivePrices {
   /** Refuses a list of assets. While the page shows no accepted list, the rows of this list say why they have no values. */
   async #refuseList(error: UnsignedMappingError): Promise<void> {
     this.#unmapped = error;
-    await this.#keys.read(this.client);
+    await this.#readDeclared();
     if (this.#unmapped === undefined) return;
-    if (this.board.assets.length === 0 || this.board.fault !== undefined) {
-      this.board.blank(mappingFault(this.#unmapped, this.#keys.ofStreams));
-      this.#setAssets(this.#keys.assets);
-      this.#options.onChange();
-    }
-    this.#showNotice();
+    if (this.board.assets.length > 0 && this.board.fault === undefined) return;
+    this.board.blank(mappingFault(this.#unmapped, this.#streamSigner));
+    this.#setAssets(this.#declared.assets);
+    this.#options.onChange();
   }
 
   #take(report: PayloadReport, hex: string): void {
     if (report.verdict === 'failed') {
-      if (isOtherSigner(report)) void this.#keys.read(this.client);
-      this.#fault(faultOf(report, this.#keys.ofStreams));
+      if (isOtherSigner(report)) void this.#readDeclared();
+      this.#fault(faultOf(report, this.#streamSigner));
       return;
     }
-    const { timestampNs, assets } = report.payload;
-    const nowMs = performance.now();
+    const { timestampNs } = report.payload;
     this.board.pass(timestampNs);
-    this.connection.passed(nowMs, ageMs(timestampNs, Date.now()));
-    this.#newestPayload = {
-      hex: hex.startsWith('0x') ? hex : `0x${hex}`,
-      ids: new Set(assets.map(({ id }) => id)),
-    };
+    this.connection.passed(performance.now(), ageMs(timestampNs, Date.now()));
+    this.#newestPayload = { hex: hex.startsWith('0x') ? hex : `0x${hex}`, report };
     if (this.subscribed === this.#wanted.length) this.#refusal = undefined;
     this.#trouble = undefined;
-    this.#showNotice();
     this.#options.onChange();
   }
 
@@ -258,7 +274,6 @@ export class LivePrices {
     this.connection.refused(performance.now());
     this.#newestPayload = undefined;
     this.board.blank(fault);
-    this.#showNotice();
     this.#options.onChange();
   }
 
@@ -271,29 +286,15 @@ export class LivePrices {
     // A single failed request is not reported while frames arrive.
     else if (connectionState(this.connection, 1, performance.now()).tone !== 'good')
       this.#trouble = reasonText(error);
-    this.#showNotice();
-  }
-
-  #showNotice(): void {
-    const { states } = this.#options;
-    const key = this.#keys.ofStreams;
-    const fault = this.board.fault ?? (this.#unmapped && mappingFault(this.#unmapped, key));
-    const equivocation = this.#equivocation;
-    if (equivocation !== undefined) states.showNotice(equivocationNotice(equivocation, saveFile));
-    else if (fault !== undefined) states.showNotice(noticeOf(fault, key, () => this.#pin(key)));
-    else if (!this.connection.isOnline) states.showNotice(offlineNotice(this.board.asOfMs));
-    else if (this.#trouble !== undefined)
-      states.showNotice(troubleNotice(`does not answer: ${this.#trouble}`));
-    else states.showNotice(refusalNotice(this.#refusal));
+    this.#options.onChange();
   }
 
   #pin(key: string): void {
-    const { pins, states } = this.#options;
+    const { pins } = this.#options;
     pins.pin('stream', key, 'reader');
     // The service declares that the key of streams may also sign aggregates.
-    if (this.#keys.signers.some(({ role, address }) => role === 'aggregate' && address === key))
+    if (this.#declared.signers.some(({ role, address }) => role === 'aggregate' && address === key))
       pins.pin('evm', key, 'reader');
-    states.showPins(pins);
-    states.showNotice(undefined);
+    this.#options.onChange();
   }
 }

@@ -1,9 +1,6 @@
-import { BROWSER } from '../connect/platform.js';
-import { RestService } from '../connect/rest_service.js';
-import { TokenSource } from '../connect/token_source.js';
-import { byId } from './elements.js';
+import type { StreamClient } from '../index.js';
 import type { LogView, PageLog } from './page_log.js';
-import type { ProvenAggregate } from './seal_card.js';
+import type { ProvenAggregate } from './proof.js';
 
 /** The shortest time between two requests for a proof, and the times after an answer of each kind. */
 const PAUSE_MS = 2_000;
@@ -18,8 +15,7 @@ const PAUSES_MS: Readonly<Partial<Record<LogView['kind'], number>>> = {
 };
 
 export interface LogRingOptions {
-  /** Reads an answer of the service. */
-  readonly get: (path: string) => Promise<string>;
+  readonly client: StreamClient;
   /** Returns the newest aggregate of the shown asset. */
   readonly proven: () => ProvenAggregate | undefined;
   readonly onChange: () => void;
@@ -56,7 +52,7 @@ export class LogRing {
   forget(): void {
     this.#price = undefined;
     this.#nextMs = Math.min(this.#nextMs, this.#askedMs + PAUSE_MS);
-    this.#setState(undefined);
+    this.#state = undefined;
   }
 
   /** Requests a proof when it is due. */
@@ -71,11 +67,7 @@ export class LogRing {
     const { request, sinceMs } = price;
     let state: LogView;
     try {
-      if (this.#log === undefined) {
-        const { logOf, PageLog } = await import('./page_log.js');
-        const service = new RestService(location.origin, BROWSER, new TokenSource(undefined, undefined));
-        this.#log = new PageLog(this.#options.get, logOf(service).read);
-      }
+      this.#log ??= new (await import('./page_log.js')).PageLog(this.#options.client);
       state = await this.#log.find(request, nowMs - sinceMs);
     } catch (error) {
       const text = `the log was not checked: ${(error as Error).message}`;
@@ -86,20 +78,9 @@ export class LogRing {
     this.#nextMs = performance.now() + (PAUSES_MS[state.kind] ?? PAUSE_MS);
     const isProven = state.kind === 'logged' || state.kind === 'unwitnessed';
     if (isProven || state.kind === 'none' || state.kind === 'missing') this.#price = undefined;
-    this.#take(state);
-  }
-
-  /** Takes a new state. A proven price stays visible while the next price waits for its checkpoint. */
-  #take(state: LogView): void {
+    // A proven price stays visible while the next price waits for its checkpoint.
     if (state.kind === 'waiting' && (this.#state?.steps.length ?? 0) > 0) return;
-    this.#setState(state);
-  }
-
-  #setState(state: LogView | undefined): void {
     this.#state = state;
-    const verdict = byId('verdict');
-    verdict.dataset['log'] = state?.kind ?? '';
-    verdict.querySelector('small')!.textContent = state?.text ?? '';
     this.#options.onChange();
   }
 

@@ -1,11 +1,14 @@
-import { byId } from './elements.js';
-import { followFiles } from './file_choice.js';
-import { isQuorumLink, type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
+import { html, render } from 'lit-html';
+import { PAGE_PATHS } from '../../wire/paths.js';
+import { createStreamClient } from '../index.js';
+import { barView, noticeView } from './bar_view.js';
+import { type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
 import { LivePage } from './live_page.js';
 import { loadAgain } from './load_again.js';
+import { followDrops, loginView, openFile } from './login_view.js';
 import { keyTypeOf, PinnedSigners } from './pins.js';
 import { reasonText } from './plain_reason.js';
-import { StateBar } from './state_bar.js';
+import { isQuorumLink } from './quorum_link.js';
 import { originStorage, tabStorage } from './storage.js';
 
 /** The name under which this tab keeps the token. */
@@ -16,8 +19,18 @@ const REASON_NAME = 'tickseal.reason';
 const REMARK_NAME = 'tickseal.remark';
 
 const pins = new PinnedSigners(originStorage);
+const root = document.getElementById('page')!;
+const worker = document.querySelector<HTMLLinkElement>('#worker')!.href;
+/** The shown remark, and the reason why the reader has to enter a token. */
+let remark = '';
+let problem = '';
+let page: LivePage | undefined;
+
 if (isQuorumLink(location.hash))
-  import('./quorum_page.js').then(({ openQuorumPage }) => openQuorumPage(tabStorage, TOKEN_NAME), loadAgain);
+  import('./quorum_page.js').then(
+    ({ openQuorumPage }) => openQuorumPage({ root, worker, storage: tabStorage, ownToken: TOKEN_NAME }),
+    loadAgain,
+  );
 else start();
 
 /** Opens the page of the service that serves it. */
@@ -27,23 +40,26 @@ function start(): void {
   addEventListener('hashchange', () => {
     if (isQuorumLink(location.hash) || takeFragment()) location.reload();
   });
-  for (const button of signOutButtons()) button.addEventListener('click', () => signOut());
-  byId('login').addEventListener('submit', (event) => {
-    event.preventDefault();
-    const token = byId<HTMLInputElement>('token').value.trim();
-    if (token === '') return;
-    tabStorage.setItem(TOKEN_NAME, token);
-    void open(token);
-  });
-  followFiles((text) => {
-    document.querySelector('#login .problem')!.textContent = text;
-    if (byId('login').hidden) new StateBar().showNotice({ tone: 'info', text });
-  });
-  const remark = take(REMARK_NAME);
-  if (remark !== '') new StateBar().showNotice({ tone: 'info', text: remark });
-  const known = tabStorage.getItem(TOKEN_NAME);
-  if (known === null) ask();
-  else void open(known);
+  followDrops(useFile);
+  remark = take(REMARK_NAME);
+  problem = take(REASON_NAME);
+  void openWithToken();
+}
+
+/** Opens the page with the token of the tab or the public token of the service, or asks for a token. */
+async function openWithToken(): Promise<void> {
+  const own = tabStorage.getItem(TOKEN_NAME);
+  if (own !== null) return open(own);
+  const token = problem === '' ? await publicToken() : undefined;
+  if (token !== undefined) return open(token, true);
+  ask();
+  document.querySelector<HTMLElement>('#token')!.focus();
+}
+
+/** Reads the token that the service gives to everybody; `undefined` if it gives none. */
+function publicToken(): Promise<string | undefined> {
+  const service = createStreamClient({ urls: location.origin, signers: 'unchecked' });
+  return service.get(PAGE_PATHS.token).catch(() => undefined);
 }
 
 /**
@@ -81,29 +97,40 @@ function useLink({ token, signers, streamSigner }: LinkFragment): string {
   return [...new Set(remarks)].join(' ');
 }
 
-async function open(token: string): Promise<void> {
-  byId('login').hidden = true;
-  document.querySelector('main')!.hidden = false;
-  for (const button of signOutButtons()) button.hidden = false;
-  document.querySelector<HTMLElement>('.search')!.hidden = false;
+async function open(token: string, isPublic = false): Promise<void> {
+  const onSignOut = () => signOut(isPublic ? 'This page was open with the public token of the service.' : '');
+  page = new LivePage({ root, worker, token, isPublic, pins, remark, onSignOut });
   try {
-    await new LivePage({ token, pins }).run();
+    await page.run();
   } catch (error) {
     signOut(`The service refused the token: ${reasonText(error as Error)}.`);
   }
 }
 
 /** Deletes the token, and reloads the page so that no data of the old login remains. */
-function signOut(reason = ''): void {
+function signOut(reason: string): void {
   tabStorage.removeItem(TOKEN_NAME);
   tabStorage.setItem(REASON_NAME, reason);
   location.reload();
 }
 
+/** Shows the form for the token. */
 function ask(): void {
-  byId('login').hidden = false;
-  document.querySelector('.login .problem')!.textContent = take(REASON_NAME);
-  byId('token').focus();
+  const onToken = (token: string) => {
+    tabStorage.setItem(TOKEN_NAME, token);
+    void open(token);
+  };
+  const notice = remark === '' ? undefined : ({ tone: 'info', text: remark } as const);
+  const login = loginView({ problem, onToken, onFile: useFile });
+  render(html`${barView({})}${noticeView(notice)}${login}`, root);
+}
+
+async function useFile(file: File | undefined): Promise<void> {
+  const reason = await openFile(file);
+  if (reason === undefined) return;
+  if (page !== undefined) return page.tell(reason);
+  problem = reason;
+  ask();
 }
 
 /** Reads and removes a text that the page kept before its restart. */
@@ -111,12 +138,4 @@ function take(name: string): string {
   const text = tabStorage.getItem(name) ?? '';
   tabStorage.removeItem(name);
   return text;
-}
-
-/**
- * Finds the buttons that sign out. The page has a button at the top, and another in the card of the connection for narrow
- * screens.
- */
-function signOutButtons(): readonly HTMLElement[] {
-  return [...document.querySelectorAll<HTMLElement>('.sign-out')];
 }

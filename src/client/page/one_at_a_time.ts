@@ -16,3 +16,7 @@ export function oneAtATime(run: () => Promise<void>): () => Promise<void> {
     isRunning = false;
   };
 }
+
+export function pause(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs));
+}

@@ -1,6 +1,5 @@
-import type { Fetch } from '../connect/platform.js';
-import { retryAfterMsOf, TOO_MANY_REQUESTS } from '../connect/refusal.js';
-import { pause } from './pause.js';
+import type { Fetch } from '../index.js';
+import { pause } from './one_at_a_time.js';
 
 /**
  * The interval of requests. A token has five requests a second by default, so this interval leaves some of them for the reader's
@@ -9,14 +8,18 @@ import { pause } from './pause.js';
 const INTERVAL_MS = 300;
 /** The largest number of attempts. All attempts together take less time than the client waits for an answer. */
 const TRIES_MAX = 3;
+const TOO_MANY_REQUESTS = 429;
 const WAIT_MS_MIN = 1_000;
 const WAIT_MS_MAX = 3_000;
+
+/** The browser's own function. */
+const FETCH: Fetch = (url, init) => (fetch as unknown as Fetch)(url, init);
 
 /**
  * Spaces the requests of `send`. When the rate limit refuses a request, all requests wait as long as the service says, and then the
  * refused request is sent again.
  */
-export function pacedFetch(send: Fetch): Fetch {
+export function pacedFetch(send = FETCH): Fetch {
   let nextMs = 0;
   return async (url, init) => {
     for (let tries = 1; ; tries++) {
@@ -26,7 +29,7 @@ export function pacedFetch(send: Fetch): Fetch {
       if (turnMs > nowMs) await pause(turnMs - nowMs);
       const response = await send(url, init);
       if (response.status !== TOO_MANY_REQUESTS || tries === TRIES_MAX) return response;
-      const waitMs = retryAfterMsOf(response) ?? 0;
+      const waitMs = Number(response.headers.get('retry-after') ?? 0) * 1_000;
       nextMs = Math.max(nextMs, performance.now() + Math.min(Math.max(waitMs, WAIT_MS_MIN), WAIT_MS_MAX));
     }
   };

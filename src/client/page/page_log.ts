@@ -1,30 +1,47 @@
-import { type LogPolicy, parsePolicy } from '../../tlog/log_policy.js';
 import { toBase64 } from '../../tlog/log_text.js';
-import type { LoggedPrice } from '../../tlog/price_proof.js';
-import { parseProofFile } from '../../tlog/proof_file.js';
 import { parseNote } from '../../tlog/signed_note.js';
-import { TlogError } from '../../tlog/tlog_error.js';
 import { parseCheckpoint } from '../../tlog/tree_checkpoint.js';
 import { leafHash } from '../../tlog/tree_hash.js';
 import { REST_PATHS } from '../../wire/paths.js';
-import { RefusedError } from '../connect/errors.js';
-import { readAggregate } from '../verify/aggregate_form.js';
-import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
-import { parseForeignJson } from '../verify/foreign_json.js';
-import { type PriceToFind, placeOfAggregate, recordOfPrice, verifyLogged } from '../verify/logged_price.js';
-import { searchLog } from '../verify/search_log.js';
-import type { ReadLogFile } from '../verify/served_log.js';
+import {
+  parseExactJson,
+  type RefusedError,
+  readAggregate,
+  type StreamClient,
+  type UnreachableError,
+  writeExactJson,
+} from '../index.js';
+import {
+  type LoggedPrice,
+  type LogPolicy,
+  type PriceToFind,
+  parsePolicy,
+  parseProofFile,
+  recordOfPrice,
+  TlogError,
+  verifyLogged,
+} from '../tlog_index.js';
+import { EVIDENCE_NAME } from './frame_fault.js';
 import { timeText } from './price_text.js';
 import type { ProofRequest } from './proof.js';
-import { type SavedFiles, savedEvidence, savedProof } from './saved_files.js';
-
-export { logOf } from '../prices/log_of_service.js';
 
 /** A step of a proof, with its names and values. */
 export interface LogStep {
   readonly title: string;
   readonly value: string;
   readonly facts: readonly (readonly [name: string, value: string])[];
+}
+
+/** Files that a reader can save, and the command that checks them offline. */
+export interface SavedFiles {
+  readonly files: readonly {
+    /** The text of the button. */
+    readonly button: string;
+    readonly name: string;
+    readonly text: string;
+  }[];
+  /** The command. The reader has to add the policy, because a policy of the service under test proves little. */
+  readonly command: string;
 }
 
 /**
@@ -67,17 +84,11 @@ const NS_PER_S = 1_000_000_000n;
 
 /** The public log of the service that sent the page. Proofs are verified here, by WebCrypto. */
 export class PageLog {
-  readonly #get: (path: string) => Promise<string>;
-  readonly #read: ReadLogFile;
+  readonly #client: Pick<StreamClient, 'get' | 'searchLog'>;
   #served: ServedPolicy | undefined;
 
-  /**
-   * @param get reads an answer of the service
-   * @param read reads a public file of the log
-   */
-  constructor(get: (path: string) => Promise<string>, read: ReadLogFile) {
-    this.#get = get;
-    this.#read = read;
+  constructor(client: Pick<StreamClient, 'get' | 'searchLog'>) {
+    this.#client = client;
   }
 
   /**
@@ -87,23 +98,17 @@ export class PageLog {
    */
   async find(request: LoggedRequest, waitedMs: number): Promise<LogView> {
     try {
-      this.#served ??= readServedPolicy(await this.#get(REST_PATHS.signers));
+      this.#served ??= readServedPolicy(await this.#client.get(REST_PATHS.signers));
     } catch (error) {
       return stateOf('unknown', `the log is unknown: ${(error as Error).message}`);
     }
-    if (this.#served === undefined)
-      return stateOf(
-        'none',
-        '',
-        'This service has no public log. A signature alone does not say that others were shown the same price.',
-      );
-    const aggregate = aggregateIn(request);
-    const state = await this.#prove(aggregate, request, this.#served, waitedMs);
+    if (this.#served === undefined) return stateOf('none', '', 'This service has no public log.');
+    const state = await this.#prove(request, this.#served, waitedMs);
     if (state.kind !== 'failed' && state.kind !== 'unwitnessed') return state;
     // The operator may have changed the policy since it was read.
     const before = this.#served.text;
     try {
-      this.#served = readServedPolicy(await this.#get(REST_PATHS.signers));
+      this.#served = readServedPolicy(await this.#client.get(REST_PATHS.signers));
     } catch {
       // A failure is permanent, because a service must not be able to clear it by hiding its policy.
       return state;
@@ -113,29 +118,30 @@ export class PageLog {
   }
 
   async #prove(
-    aggregate: object,
     request: LoggedRequest,
     { policy, maxDelayS }: ServedPolicy,
     waitedMs: number,
   ): Promise<LogView> {
-    const price = placeOfAggregate(readAggregate(aggregate));
-    const { symbol, timeNs, signatureType } = price;
-    const at = `the price of ${timeText(timeNs)} UTC`;
+    const aggregate = aggregateIn(request);
+    const price = placeOf(aggregate);
+    const at = `the price of ${timeText(price.timeNs)} UTC`;
     const query = new URLSearchParams({
-      asset: symbol,
-      timestamp: String(timeNs),
-      signature_type: signatureType,
+      asset: price.symbol,
+      timestamp: String(price.timeNs),
+      signature_type: price.signatureType,
     });
+    // Missing cosignatures are distinguished from an invalid proof, and the log's own signature is the proof of evidence.
+    const anyWitnesses = { ...policy, isQuorum: () => true };
     let proof: string;
     try {
-      proof = await this.#get(`${REST_PATHS.proof}?${query}`);
+      proof = await this.#client.get(`${REST_PATHS.proof}?${query}`);
     } catch (error) {
-      const status = error instanceof RefusedError ? error.status : 0;
-      const reason = (error as Error).message;
-      if (LACKS.includes(status)) {
-        const state = stateOf('missing', 'not in the log', `The service does not prove ${at}: ${reason}.`);
-        return (await this.#evidence(aggregate, request, policy)) ?? state;
-      }
+      const { status = 0, message: reason } = error as RefusedError | UnreachableError;
+      if (LACKS.includes(status))
+        return (
+          (await this.#evidence(aggregate, request, anyWitnesses)) ??
+          stateOf('missing', 'not in the log', `The service does not prove ${at}: ${reason}.`)
+        );
       if (status !== NOT_YET) return stateOf('unknown', `the log does not answer: ${reason}`);
       const promise = `The service promises a proof within ${maxDelayS} s.`;
       if (waitedMs <= maxDelayS * 1_000 + LATE_MS)
@@ -144,41 +150,41 @@ export class PageLog {
       return stateOf('missing', 'not logged in time', `${waited} ${promise}`);
     }
     try {
-      // Missing cosignatures are distinguished from an invalid proof.
-      const place = await verifyLogged(price, proof, { policy: { ...policy, isQuorum: () => true } });
+      const place = await verifyLogged(price, proof, { policy: anyWitnesses });
       return { ...foundState(price, proof, place, policy), saved: savedProof(aggregate, proof, request) };
     } catch (error) {
       if (!(error instanceof TlogError)) throw error;
-      const state = stateOf(
-        'failed',
-        DENIED,
-        `The service signed ${at}, and its proof for the public log does not hold: ${error.message}. Save the price and the proof, and run tickseal log audit.`,
+      const statement = `The service signed ${at}, and its proof for the public log does not hold: ${error.message}. Save the price and the proof, and run tickseal log audit.`;
+      const evidence = await this.#evidence(aggregate, request, anyWitnesses);
+      return (
+        evidence ?? {
+          ...stateOf('failed', DENIED, statement),
+          saved: savedProof(aggregate, proof, request),
+        }
       );
-      const evidence = await this.#evidence(aggregate, request, policy);
-      return evidence ?? { ...state, saved: savedProof(aggregate, proof, request) };
     }
   }
 
   /** Reads the files of the log. Returns `undefined` when they do not prove that the log contradicts the price. */
   async #evidence(
     aggregate: object,
-    request: LoggedRequest,
+    { signers, oracleId }: LoggedRequest,
     policy: LogPolicy,
   ): Promise<LogView | undefined> {
-    const { signers, oracleId } = request;
-    const log = { read: this.#read, proofOf: () => Promise.resolve(undefined) };
-    // The checkpoint of the evidence may lack cosignatures, because the log's own signature is the proof.
-    const expected = { policy: { ...policy, isQuorum: () => true }, signers, oracleId };
-    const answer = await searchLog(writeExactJson(aggregate), log, expected);
+    const answer = await this.#client.searchLog(writeExactJson(aggregate), { policy, signers, oracleId });
     if (!('evidence' in answer)) return undefined;
     const statement = `${answer.statement}. Save the evidence: it proves this to anybody.`;
-    return { ...stateOf('failed', DENIED, statement), saved: savedEvidence(answer.evidence, request) };
+    const saved = {
+      files: [{ button: 'Save the evidence', name: EVIDENCE_NAME, text: answer.evidence }],
+      command: `tickseal log verify ${EVIDENCE_NAME}${keysText(signers, oracleId)} --policy tickseal.policy`,
+    };
+    return { ...stateOf('failed', DENIED, statement), saved };
   }
 }
 
 /** Reads the log's policy from `/v1/signers`; `undefined` for a service without a log. @throws Error for another form */
 function readServedPolicy(text: string): ServedPolicy | undefined {
-  const { log } = parseForeignJson(text) as { log?: { policy?: unknown; max_delay?: unknown } | null };
+  const { log } = parseExactJson(text) as { log?: { policy?: unknown; max_delay?: unknown } | null };
   if (log === undefined || log === null) return undefined;
   if (typeof log.policy !== 'string') throw new TlogError('the log names no policy');
   const delayS = Number(log.max_delay);
@@ -188,6 +194,18 @@ function readServedPolicy(text: string): ServedPolicy | undefined {
 function aggregateIn({ answer, symbol }: LoggedRequest): object {
   const { data } = parseExactJson(answer) as { data: Record<string, object> };
   return data[symbol]!;
+}
+
+/** Returns the facts of an aggregate that determine its place. */
+function placeOf(aggregate: object): PriceToFind {
+  const { assetId: symbol, signatureType, service } = readAggregate(aggregate);
+  return {
+    signatureType,
+    signer: service.key,
+    symbol,
+    timeNs: service.timestampNs,
+    msgHash: service.msgHash,
+  };
 }
 
 function stateOf(kind: LogView['kind'], text: string, statement = `${text}.`): LogView {
@@ -205,35 +223,48 @@ function foundState(price: PriceToFind, proof: string, place: LoggedPrice, polic
   const { root } = parseCheckpoint(parseNote(checkpoint).text);
   const at = `the price of ${timeText(price.timeNs)} UTC`;
   const quorum = isEnough ? '' : ' That is fewer than the policy asks for.';
+  const cosignatures = policy.witnesses.map(({ name }): LogStep['facts'][number] => {
+    const timeS = cosigners.get(name);
+    return [name, timeS === undefined ? 'has not cosigned' : `${timeText(timeS * NS_PER_S)} UTC`];
+  });
+  const steps: readonly (readonly [title: string, value: string, facts: LogStep['facts']])[] = [
+    ['Record', `${bytes.length} bytes from the signed price`, [['Record', toBase64(bytes)]]],
+    [
+      'Leaf hash',
+      `of record ${record} in batch ${batch.batch}`,
+      [
+        ['Leaf hash', toBase64(leafHash(bytes))],
+        ['Root of the batch', toBase64(batch.root)],
+        ['Records', String(batch.records)],
+      ],
+    ],
+    ['Tree root', `of the ${size} entries of the log`, [['Root', toBase64(root)]]],
+    ['Checkpoint', `signed by ${origin}`, [['Note', checkpoint]]],
+    ['Cosignatures', witnesses, cosignatures],
+  ];
   return {
     kind: isEnough ? 'logged' : 'unwitnessed',
     text: `logged, ${witnesses}`,
     statement: `Your browser verified that the public log has ${at}: ${witnesses} cosigned the log.${quorum} The service itself names the log's key and its witnesses.`,
-    steps: [
-      {
-        title: 'Record',
-        value: `${bytes.length} bytes from the signed price`,
-        facts: [['Record', toBase64(bytes)]],
-      },
-      {
-        title: 'Leaf hash',
-        value: `of record ${record} in batch ${batch.batch}`,
-        facts: [
-          ['Leaf hash', toBase64(leafHash(bytes))],
-          ['Root of the batch', toBase64(batch.root)],
-          ['Records', String(batch.records)],
-        ],
-      },
-      { title: 'Tree root', value: `of the ${size} entries of the log`, facts: [['Root', toBase64(root)]] },
-      { title: 'Checkpoint', value: `signed by ${origin}`, facts: [['Note', checkpoint]] },
-      {
-        title: 'Cosignatures',
-        value: witnesses,
-        facts: policy.witnesses.map(({ name }) => {
-          const timeS = cosigners.get(name);
-          return [name, timeS === undefined ? 'has not cosigned' : `${timeText(timeS * NS_PER_S)} UTC`];
-        }),
-      },
-    ],
+    steps: steps.map(([title, value, facts]) => ({ title, value, facts })),
   };
+}
+
+/** Returns the files with a price and its proof, for `tickseal verify`. */
+function savedProof(aggregate: object, proof: string, request: LoggedRequest): SavedFiles {
+  const { symbol, signers, oracleId } = request;
+  // No file system and no shell refuses this name.
+  const name = symbol.replace(/[^A-Za-z0-9-]+/g, '_').replace(/^[_-]*$|^-/, 'price');
+  return {
+    files: [
+      { button: 'Save the price', name: `${name}.json`, text: `${writeExactJson(aggregate)}\n` },
+      { button: 'Save the proof', name: `${name}.tlog-proof`, text: proof },
+    ],
+    command: `tickseal verify ${name}.json${keysText(signers, oracleId)} --proof ${name}.tlog-proof --policy tickseal.policy`,
+  };
+}
+
+function keysText(signers: readonly string[], oracleId: string | undefined): string {
+  const keys = signers.map((signer) => ` --signer ${signer}`).join('');
+  return oracleId === undefined ? keys : `${keys} --oracle-id ${oracleId}`;
 }

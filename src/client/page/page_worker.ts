@@ -6,5 +6,5 @@ import { PROOF_WORKER_NAME, type ProofRequest, proofOf } from './proof.js';
 
 if (self.name === PROOF_WORKER_NAME)
   self.onmessage = ({ data }: MessageEvent<ProofRequest>) => {
-    postMessage(proofOf(data.answer, data.symbol, data));
+    postMessage(proofOf(data));
   };

@@ -1,5 +1,4 @@
 import type { SignatureType } from '../../wire/signatures.js';
-import { keyText } from '../verify/number_text.js';
 
 /**
  * The origin of a pinned key.
@@ -11,14 +10,9 @@ export type PinSource = 'link' | 'first use' | 'reader';
 
 /** A key whose signatures count. */
 export interface Pin {
-  /** An EVM address or a Stark public key, in `0x` and lower-case hex. */
+  /** An EVM address or a Stark public key, as the link or the service writes it. */
   readonly key: string;
   readonly source: PinSource;
-}
-
-/** Writes a pinned key as proofs write it, so that both can be compared: an address has the case of its checksum. */
-export function pinText({ key }: Pin): string {
-  return keyText(BigInt(key), keyTypeOf(key) === 'evm');
 }
 
 /** The part of `localStorage` that is used. */
@@ -32,14 +26,18 @@ export interface PinStorage {
 export type PinName = SignatureType | 'stream';
 
 const SOURCES: readonly string[] = ['link', 'first use', 'reader'] satisfies PinSource[];
-const EVM_KEY = /^0x[0-9a-f]{40}$/;
-const STARK_KEY = /^0x[0-9a-f]{50,64}$/;
+const EVM_KEY = /^0x[0-9a-f]{40}$/i;
+const STARK_KEY = /^0x[0-9a-f]{50,64}$/i;
 const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
 
 /** Returns the type of a key by its length; `undefined` for a text that is not a key. */
 export function keyTypeOf(key: string): SignatureType | undefined {
-  const text = key.toLowerCase();
-  return EVM_KEY.test(text) ? 'evm' : STARK_KEY.test(text) ? 'stark' : undefined;
+  return EVM_KEY.test(key) ? 'evm' : STARK_KEY.test(key) ? 'stark' : undefined;
+}
+
+/** Compares two keys, whose digits may differ in case. */
+export function isSameKey(one: string | undefined, other: string | undefined): boolean {
+  return one?.toLowerCase() === other?.toLowerCase();
 }
 
 /**
@@ -59,16 +57,15 @@ export class PinnedSigners {
 
   /** Pins a key in place of another key. @returns the former key, if it was different */
   pin(name: PinName, key: string, source: PinSource): Pin | undefined {
-    const text = key.toLowerCase();
-    if (!PATTERNS[name].test(text)) throw new RangeError(`"${key}" is no key that signs ${name}`);
+    if (!PATTERNS[name].test(key)) throw new RangeError(`"${key}" is no key that signs ${name}`);
     const before = this.get(name);
-    this.#storage.setItem(itemOf(name), `${source}|${text}`);
-    return before?.key === text ? undefined : before;
+    this.#storage.setItem(itemOf(name), `${source}|${key}`);
+    return isSameKey(before?.key, key) ? undefined : before;
   }
 
   /** Pins a key unless a key is already pinned. @returns true if it pinned this key */
   pinOnFirstUse(name: PinName, key: string): boolean {
-    if (!PATTERNS[name].test(key.toLowerCase()) || this.get(name) !== undefined) return false;
+    if (!PATTERNS[name].test(key) || this.get(name) !== undefined) return false;
     this.pin(name, key, 'first use');
     return true;
   }

@@ -1,4 +1,4 @@
-import { RefusedError, UnreachableError } from '../connect/errors.js';
+import { RefusedError, UnreachableError } from '../index.js';
 
 /** Plain sentences for the statuses of a refusal, without their full stops. */
 const STATUS_TEXTS: ReadonlyMap<number, string> = new Map([

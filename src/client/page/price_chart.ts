@@ -6,15 +6,15 @@ import {
   type ISeriesApi,
   type UTCTimestamp,
 } from 'lightweight-charts';
-import type { GapEvent } from '../prices/client_context.js';
-import type { StreamClient } from '../prices/stream_client.js';
-import { barSpacing } from './bar_spacing.js';
+import { render } from 'lit-html';
+import type { GapEvent, StreamClient } from '../index.js';
+import type { ChartCandle } from './answers.js';
 import { assetKey } from './board.js';
 import { readHistory, type ShownChart } from './chart_history.js';
+import { legendView } from './chart_legend.js';
+import { ChartMarks } from './chart_marks.js';
 import { ComparedLine } from './compared_line.js';
-import { element } from './elements.js';
-import { GapLines } from './gap_lines.js';
-import { type ChartCandle, type ChartGap, gapCount, nextCandle, withGaps } from './live_candles.js';
+import { barSpacing, type ChartGap, gapCount, nextCandle, withGaps } from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
 import { reasonText } from './plain_reason.js';
 import { priceOfDouble, shownDecimals } from './price_text.js';
@@ -26,67 +26,92 @@ const RIGHT_CANDLES = 4;
 const RETRY_MS = 5_000;
 /** The largest number of decimals. A double has 15 exact digits; further digits would be wrong. */
 const DECIMALS_MAX = 12;
+const FONT_PX = 11;
 
 export interface PriceChartOptions {
-  readonly container: HTMLElement;
   readonly client: StreamClient;
   /** Called with the reason why the history is missing, or with `undefined`. */
   readonly onHistory: (problem: string | undefined) => void;
+  /** Ends the comparison. */
+  readonly onUncompare: () => void;
 }
 
 /** The candles of an asset: the service's history, continued with each verified price. */
 export class PriceChart {
+  /** The element with the chart and its legend. */
+  readonly element = document.createElement('div');
   readonly #options: PriceChartOptions;
+  readonly #canvas = document.createElement('div');
+  readonly #legend = document.createElement('div');
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Candlestick'>;
   readonly #compared: ComparedLine;
-  readonly #gapLines = new GapLines();
+  readonly #marks: ChartMarks;
   readonly #unfilled = new UnfilledGaps();
-  #markColour = '';
+  #colours: readonly string[] = [];
+  /** Writes a price with the decimals and groups of the list: 95,028.76. */
+  #format = String as (price: number) => string;
   #shown: ShownChart | undefined;
-  #last: ChartCandle | undefined;
-  #gaps = 0;
-  /** The number of candles and empty places. */
-  #count = 0;
+  #bars: (ChartCandle | ChartGap)[] = [];
+  /** The time of the candle under the cross-hair. */
+  #pointedS: number | undefined;
   #isLoaded = false;
   #retryTimer = 0;
 
   constructor(options: PriceChartOptions) {
     this.#options = options;
-    this.#chart = createChart(options.container, {
+    this.element.className = 'chart-frame';
+    this.#legend.className = 'legend';
+    Object.assign(this.#canvas, {
+      id: 'chart',
+      className: 'chart',
+      role: 'img',
+      ariaLabel: 'Chart of the price',
+    });
+    this.element.append(this.#legend, this.#canvas);
+    this.#chart = createChart(this.#canvas, {
       autoSize: true,
       // The logo would add its own style, which the page's policy forbids. The footer of the page names the library instead.
-      layout: { attributionLogo: false, fontSize: 11 },
+      layout: { attributionLogo: false, fontSize: FONT_PX },
       timeScale: { timeVisible: true, borderVisible: false, rightOffset: RIGHT_CANDLES },
-      rightPriceScale: { borderVisible: false },
+      rightPriceScale: {
+        borderVisible: false,
+        ensureEdgeTickMarksVisible: true,
+        scaleMargins: { top: 0.14, bottom: 0.1 },
+      },
       handleScale: { axisPressedMouseMove: { price: false } },
     });
     this.#series = this.#chart.addSeries(CandlestickSeries);
     this.#compared = new ComparedLine(this.#chart);
-    this.#series.attachPrimitive(this.#gapLines);
+    this.#marks = new ChartMarks(() => this.#marked);
+    this.#series.attachPrimitive(this.#marks);
     this.#chart.subscribeCrosshairMove(({ time }) => {
-      options.container.title = this.#gapLines.textAt(time);
+      this.#pointedS = time as number | undefined;
+      this.#canvas.title = this.#gaps.find((gap) => gap.time === time)?.text ?? '';
+      this.#drawLegend();
     });
-    this.paint();
+    this.#chart.subscribeDblClick(() => {
+      this.#chart.timeScale().fitContent();
+      this.#chart.priceScale('right').applyOptions({ autoScale: true });
+    });
     for (const media of ['(prefers-color-scheme: dark)', 'print'])
       matchMedia(media).addEventListener('change', () => this.paint());
     addEventListener('beforeprint', () => this.#drawPaper());
     addEventListener('afterprint', () => this.#removePaper());
   }
 
-  /** Takes the colours of the style sheet, which differ by day and night. */
+  /** Takes the colours of the style sheet, which differ by day and night. The element must be in the page. */
   paint(): void {
-    const { container } = this.#options;
-    const names = ['--soft', '--line', '--up', '--down', '--text'];
-    const [text, line, up, down, compared] = names.map((name) => colourOf(container, name));
-    this.#compared.paint(compared!);
-    this.#markColour = down!;
-    this.#drawMarks();
+    const names = ['--soft', '--line', '--up', '--down', '--second'];
+    this.#colours = names.map((name) => colourOf(this.element, name));
+    const [text, line, up, down, second] = this.#colours;
+    this.#compared.paint(second!);
+    this.#marks.redraw();
     this.#chart.applyOptions({
       layout: {
         background: { type: ColorType.Solid, color: 'transparent' },
         textColor: text!,
-        fontFamily: getComputedStyle(container).fontFamily,
+        fontFamily: getComputedStyle(this.element).fontFamily,
       },
       grid: { vertLines: { color: line! }, horzLines: { color: line! } },
     });
@@ -111,26 +136,24 @@ export class PriceChart {
     this.paint();
     const picture = this.#chart.takeScreenshot();
     picture.className = 'paper';
-    this.#options.container.append(picture);
+    this.#canvas.append(picture);
     style.colorScheme = '';
     this.paint();
   }
 
   #removePaper(): void {
-    this.#options.container.querySelector('.paper')?.remove();
+    this.#canvas.querySelector('.paper')?.remove();
   }
 
   /** Shows the history of an asset in a resolution. */
   show(shown: ShownChart): void {
     this.#shown = shown;
     this.#isLoaded = false;
-    this.#last = undefined;
-    this.#series.setData([]);
+    this.#pointedS = undefined;
+    this.#setBars([]);
     this.#unfilled.clear();
-    this.#drawMarks();
     this.#compared.show(shown.compared, shown.resolution);
-    this.#series.applyOptions({ title: shown.compared === undefined ? '' : shown.asset.symbol });
-    this.#options.container.ariaLabel = `${shown.asset.symbol}: no candles yet`;
+    this.#canvas.ariaLabel = `${shown.asset.symbol}: no candles yet`;
     this.#options.onHistory(undefined);
     void this.reload();
   }
@@ -152,16 +175,12 @@ export class PriceChart {
       const compared = shown.compared && (await readHistory(client, shown.compared, shown));
       if (this.#shown !== shown) return;
       if (compared !== undefined) this.#compared.setCandles(compared);
-      const bars = withGaps(candles, shown.resolution);
-      this.#series.setData(bars.map(barOf));
-      this.#gaps = gapCount(bars);
-      this.#count = bars.length;
-      this.#last = candles.at(-1);
+      const last = candles.at(-1);
+      if (last !== undefined) this.#showDecimals(last.close);
       filled();
-      this.#drawMarks();
-      if (this.#last !== undefined) this.#showDecimals(this.#last.close);
+      this.#setBars([...withGaps(candles, shown.resolution)]);
       this.#describe();
-      if (!this.#isLoaded) this.#fit(bars.length);
+      if (!this.#isLoaded) this.#fit(this.#bars.length);
       this.#isLoaded = true;
       onHistory(undefined);
     } catch (error) {
@@ -169,6 +188,13 @@ export class PriceChart {
       onHistory(`The history cannot be read: ${reasonText(error as Error)}.`);
       this.#retryTimer = setTimeout(() => void this.reload(), RETRY_MS);
     }
+  }
+
+  #setBars(bars: (ChartCandle | ChartGap)[]): void {
+    this.#bars = bars;
+    this.#series.setData(bars.map(barOf));
+    this.#marks.redraw();
+    this.#drawLegend();
   }
 
   #fit(candles: number): void {
@@ -183,14 +209,13 @@ export class PriceChart {
     if (shown === undefined || shown.atNs !== undefined || !gap.symbols.includes(assetKey(shown.asset)))
       return;
     this.#unfilled.add(gap);
-    this.#drawMarks();
+    this.#marks.redraw();
     this.#describe();
     void this.reload();
   }
 
-  #drawMarks(): void {
-    const marks = this.#shown === undefined ? [] : this.#unfilled.marks(this.#shown.resolution);
-    this.#gapLines.show(marks, this.#markColour);
+  get #last(): ChartCandle | undefined {
+    return this.#bars.at(-1) as ChartCandle | undefined;
   }
 
   /** Continues the last candle with a verified price. */
@@ -199,13 +224,13 @@ export class PriceChart {
     const last = this.#last;
     const candle = nextCandle(last, this.#shown!.resolution, price, atS);
     if (candle === undefined) return;
-    this.#last = candle;
+    const isNew = last === undefined || candle.time > last.time;
     const bars = withGaps([last ?? candle, candle], this.#shown!.resolution).slice(1);
     for (const bar of bars) this.#series.update(barOf(bar));
-    if (bars.length > 1) this.#gaps += 1;
-    if (last === undefined || candle.time > last.time) this.#count += bars.length;
+    this.#bars = [...(isNew ? this.#bars : this.#bars.slice(0, -1)), ...bars];
+    this.#drawLegend();
     this.#describe();
-    if (last !== undefined && candle.time > last.time) void this.reload();
+    if (last !== undefined && isNew) void this.reload();
   }
 
   /** Continues the compared line with a verified price. */
@@ -213,29 +238,47 @@ export class PriceChart {
     if (this.#isLoaded) this.#compared.add(price, atS);
   }
 
+  /** Draws the prices of the candle under the cross-hair, or of the last candle, and the compared asset. */
+  #drawLegend(): void {
+    const pointed = this.#bars.find(({ time }) => time === this.#pointedS);
+    const candle = pointed !== undefined && 'close' in pointed ? pointed : this.#last;
+    const compared = this.#shown?.compared?.symbol;
+    const { change } = this.#compared;
+    render(
+      legendView({ candle, format: this.#format, compared, change, onUncompare: this.#options.onUncompare }),
+      this.#legend,
+    );
+  }
+
+  get #gaps() {
+    return this.#shown === undefined ? [] : this.#unfilled.marks(this.#shown.resolution);
+  }
+
+  get #marked() {
+    const [textColour = '', , , gapColour = ''] = this.#colours;
+    const font = `${FONT_PX}px ${getComputedStyle(this.element).fontFamily}`;
+    return { bars: this.#bars, gaps: this.#gaps, format: this.#format, font, textColour, gapColour };
+  }
+
   /** Describes the chart for a reader who cannot see it. */
   #describe(): void {
-    const count = this.#count;
-    const gaps = this.#gaps;
     const { asset, compared, resolution } = this.#shown!;
-    const { close } = this.#compared;
+    const gaps = gapCount(this.#bars);
     const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
     const gapText = gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`;
-    const missed = this.#gapLines.texts;
+    const missed = this.#gaps.map(({ text }) => `; ${text.replaceAll('\n', ', ')}`).join('');
     const other = compared === undefined ? '' : `; compared in percent with ${compared.symbol}`;
+    const { close } = this.#compared;
     const otherLast = close === undefined ? '' : `, whose last one closes at ${close}`;
-    this.#options.container.ariaLabel = `${asset.symbol}: ${count} candles of ${resolution}${gapText}${last}${missed}${other}${otherLast}`;
+    this.#canvas.ariaLabel = `${asset.symbol}: ${this.#bars.length} candles of ${resolution}${gapText}${last}${missed}${other}${otherLast}`;
   }
 
   #showDecimals(price: number): void {
-    const precision = Math.min(shownDecimals(priceOfDouble(price)), DECIMALS_MAX);
-    // The axis groups digits as the table does: 95,028.76.
-    const { format } = new Intl.NumberFormat('en', {
-      minimumFractionDigits: precision,
-      maximumFractionDigits: precision,
-    });
-    const formatter = (shown: number) => format(shown);
-    this.#series.applyOptions({ priceFormat: { type: 'custom', formatter, minMove: 10 ** -precision } });
+    const digits = Math.min(shownDecimals(priceOfDouble(price)), DECIMALS_MAX);
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    this.#format = new Intl.NumberFormat('en', options).format;
+    const priceFormat = { type: 'custom', formatter: this.#format, minMove: 10 ** -digits } as const;
+    this.#series.applyOptions({ priceFormat });
   }
 }
 
@@ -244,7 +287,7 @@ export class PriceChart {
  * for day and for night.
  */
 function colourOf(container: HTMLElement, property: string): string {
-  const probe = element('span', {});
+  const probe = document.createElement('span');
   probe.style.color = `var(${property})`;
   container.append(probe);
   const { color } = getComputedStyle(probe);

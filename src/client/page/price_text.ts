@@ -1,6 +1,6 @@
 import { instantText } from '../../model/instant.js';
 import { PRICE_DECIMALS } from '../../wire/quantized_price.js';
-import { formatDecimalPrice } from '../verify/decimal_price.js';
+import { formatDecimalPrice, type MarketStatusName, type Taxonomy, type TaxonomyAsset } from '../index.js';
 
 /** The number of digits of a price in the table, without leading zeros. The proof shows all digits. */
 const DIGITS_SHOWN = 6;
@@ -23,6 +23,11 @@ export function shownPrice(price: bigint, decimals: number): string {
   const [whole = '0', fraction = ''] = formatDecimalPrice(price).split('.');
   const shown = fraction.padEnd(decimals, '0').slice(0, decimals);
   return shown === '' ? wholeText(whole) : `${wholeText(whole)}.${shown}`;
+}
+
+/** Converts a price to the nearest double, which is exact enough to draw. */
+export function doubleOf(price: bigint): number {
+  return Number(formatDecimalPrice(price));
 }
 
 /** Converts the double of a candle to a price with nine decimals, which is exact enough to draw. */
@@ -82,6 +87,42 @@ export function ageText(ageMs: number): string {
 /** Writes the first and the last digits of a key or hash. */
 export function shortHex(text: string): string {
   return text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;
+}
+
+/** Writes a difference in hundredths of a percent of a price: `+0.3 bp`; empty for a price of 0. */
+export function pointsText(difference: bigint, price: bigint): string {
+  if (price === 0n) return '';
+  const tenths = (difference * 100_000n) / (price < 0n ? -price : price);
+  const digits = `${(Math.abs(Number(tenths)) / 10).toFixed(1)} bp`;
+  return signedText(tenths, digits);
+}
+
+const MARKET_TEXTS: Readonly<Record<MarketStatusName, string>> = {
+  closed: 'closed',
+  'regular hours': 'open',
+  'extended hours': 'pre-market',
+  'after hours': 'after hours',
+};
+
+/** Describes the status of a market. @param status the status in the newest value; `undefined` without a value */
+export function marketText(calendar: string, status: MarketStatusName | undefined): string {
+  if (status !== undefined) return MARKET_TEXTS[status] ?? '';
+  return calendar === 'none' ? '24/7' : '';
+}
+
+/** Returns the text beside a symbol: the signature type of a Stark asset, and the origin of the price in a demo with real prices. */
+export function typeText({ signatureType, simulation }: TaxonomyAsset): string {
+  const type = signatureType === 'stark' ? 'Stark' : '';
+  if (simulation === undefined) return type;
+  return `${type} ${simulation ? 'simulated' : 'real'}`.trim();
+}
+
+/** Returns the text of the tag in the page's bar; an empty text when no price is simulated. */
+export function simulationText({ simulation, assets }: Pick<Taxonomy, 'simulation' | 'assets'>): string {
+  const simulated = assets.filter((asset) => asset.simulation === true).length;
+  const real = assets.filter((asset) => asset.simulation === false).length;
+  if (simulation || (simulated > 0 && real === 0)) return 'simulated';
+  return simulated === 0 ? '' : `${real} real, ${simulated} simulated`;
 }
 
 /** Writes a time in UTC to the nanosecond: `2026-11-22 01:02:03.123456789`. */

@@ -1,5 +1,4 @@
-import type { EquivocationError } from '../connect/errors.js';
-import type { NoQuorumEvent, OperatorVote, QuorumTick, VoteVerdict } from '../quorum/quorum_tick.js';
+import type { EquivocationError, NoQuorumEvent, OperatorVote, QuorumTick, VoteVerdict } from '../index.js';
 import { plainReason } from './plain_reason.js';
 
 /** A symbol as the page shows it. */

@@ -1,162 +1,127 @@
-import { RefusedError } from '../connect/errors.js';
-import { BROWSER } from '../connect/platform.js';
-import { StreamClient } from '../prices/stream_client.js';
+import { html, render } from 'lit-html';
 import {
-  clientsOf,
-  type OperatorClient,
-  type QuorumClientOptions,
-  rulesOf,
-} from '../quorum/quorum_options.js';
-import { QuorumStream } from '../quorum/quorum_stream.js';
-import { byId, element } from './elements.js';
-import { followFiles } from './file_choice.js';
-import { pause } from './pause.js';
+  createClient,
+  createStreamClient,
+  EquivocationError,
+  type QuorumClient,
+  type QuorumStream,
+  RefusedError,
+  type TaxonomyAsset,
+} from '../index.js';
+import { AssetList, type ListedValues } from './asset_list.js';
+import { barView, noticeView } from './bar_view.js';
+import type { Quote } from './board.js';
+import { listenToKeys } from './key_bindings.js';
+import { followDrops, openFile } from './login_view.js';
+import { pause } from './one_at_a_time.js';
+import { operatorCard } from './operator_view.js';
 import type { PinStorage } from './pins.js';
 import { reasonText } from './plain_reason.js';
 import { QuorumBoard } from './quorum_board.js';
-import { hostsOf, type LinkOperator, type LinkQuorum, readQuorumLink, tokenName } from './quorum_link.js';
-import { OperatorList, QuorumTable, rulesText } from './quorum_view.js';
+import { addOperator, type LinkOperator, type LinkQuorum, readQuorumLink, tokenName } from './quorum_link.js';
+import { problemView, quorumDetail, ringView, thresholdOf, tokenForm } from './quorum_view.js';
 
 /** The channel with two frames a second, because people cannot read faster. */
 const CHANNEL = '500ms';
-/** The largest number of assets that the page shows and streams. The search finds the other assets. */
-const ROWS_MAX = 40;
 const DRAW_MS = 200;
 const ASK_AGAIN_MS = 5_000;
+
+export interface QuorumPageOptions {
+  readonly root: HTMLElement;
+  /** The address of the module of the worker that verifies payloads. */
+  readonly worker: string;
+  readonly storage: PinStorage;
+  /** The name under which the tab keeps the token of the service that serves the page. */
+  readonly ownToken: string;
+}
 
 /**
  * Opens the page of several operators. The tab keeps the token of each operator under the operator's address, and the page sends
  * the token to this address only.
- * @param ownToken the name under which the tab keeps the token of the service that serves the page
  */
-export function openQuorumPage(storage: PinStorage, ownToken: string): void {
+export function openQuorumPage(options: QuorumPageOptions): void {
+  const { root } = options;
+  const show = (problem: string) => {
+    render(html`${barView({})}${problemView(problem)}`, root);
+  };
   addEventListener('hashchange', () => location.reload());
-  const root = byId('quorum');
-  root.hidden = false;
-  followFiles((reason) => showProblem(root, reason));
+  followDrops(async (file) => {
+    const reason = await openFile(file);
+    if (reason !== undefined && page === undefined) show(reason);
+    else if (reason !== undefined) page!.tell(reason);
+  });
   const link = readQuorumLink(location.hash);
-  if (!link.ok) {
-    showProblem(root, link.reason);
-    return;
-  }
+  if (!link.ok) show(link.reason);
+  else
+    try {
+      // Checks the rules, and rejects operators that share a key. This client opens no connection.
+      createClient({ quorum: link.quorum });
+      openWithTokens(options, link.quorum);
+    } catch (error) {
+      show(`The link was not used: ${(error as Error).message}.`);
+    }
+}
+
+/** Opens the page with the tokens that the tab has, or asks for tokens. */
+function openWithTokens({ root, worker, storage, ownToken }: QuorumPageOptions, quorum: LinkQuorum): void {
   const nameOf = ({ urls }: LinkOperator) => (urls.join() === location.origin ? ownToken : tokenName(urls));
-  const { operators } = link.quorum;
-  try {
-    // Checks the rules, and rejects operators that share a key. The clients open no connection yet.
-    rulesOf({ quorum: link.quorum });
-    streamClients({ quorum: link.quorum });
-  } catch (error) {
-    showProblem(root, `The link was not used: ${(error as Error).message}.`);
-    return;
-  }
-  const start = () => {
-    const withTokens = operators.map((operator) => {
+  const open = () => {
+    const operators = quorum.operators.map((operator) => {
       const token = storage.getItem(nameOf(operator)) ?? '';
       return { ...operator, ...(token !== '' && { token }) };
     });
-    try {
-      new QuorumPage(root, { ...link.quorum, operators: withTokens }).run();
-    } catch (error) {
-      showProblem(root, `The link was not used: ${(error as Error).message}.`);
-    }
-  };
-  for (const button of document.querySelectorAll<HTMLElement>('.sign-out'))
-    button.addEventListener('click', () => {
+    const signOut = () => {
       for (const operator of operators) storage.removeItem(nameOf(operator));
       location.reload();
-    });
-  if (operators.some((operator) => storage.getItem(nameOf(operator)) !== null)) start();
-  else
-    askTokens(root, operators, (tokens) => {
-      for (const [i, operator] of operators.entries())
-        if (tokens[i] !== '') storage.setItem(nameOf(operator), tokens[i]!);
-      start();
-    });
+    };
+    page = new QuorumPage(root, worker, { ...quorum, operators }, signOut);
+    page.run();
+  };
+  const take = (tokens: readonly string[]) => {
+    for (const [i, operator] of quorum.operators.entries())
+      if (tokens[i] !== '') storage.setItem(nameOf(operator), tokens[i]!);
+    open();
+  };
+  if (quorum.operators.some((operator) => storage.getItem(nameOf(operator)) !== null)) open();
+  else {
+    render(html`${barView({})}${tokenForm(quorum.operators, take)}`, root);
+    root.querySelector('input')!.focus();
+  }
 }
 
-/** Asks for a token of each operator. */
-function askTokens(
-  root: HTMLElement,
-  operators: readonly LinkOperator[],
-  onTokens: (tokens: readonly string[]) => void,
-): void {
-  const titles = operators.map(({ urls }) => hostsOf(urls).join(', '));
-  const inputs = titles.map((title) =>
-    element('input', {
-      type: 'password',
-      autocomplete: 'off',
-      spellcheck: 'false',
-      'aria-label': `Token of ${title}`,
-    }),
-  );
-  const form = element(
-    'form',
-    { class: 'login' },
-    element('h1', {}, `Prices on which ${operators.length} operators agree`),
-    element(
-      'p',
-      {},
-      'Each operator gives its own access token, and this page sends it to that operator only.',
-    ),
-    ...titles.flatMap((title, i) => [
-      element('label', {}, title, element('div', { class: 'field' }, inputs[i]!)),
-    ]),
-    element('div', { class: 'field' }, element('button', { type: 'submit' }, 'Open')),
-    element(
-      'p',
-      { class: 'soft' },
-      'An operator without a token does not count. The tokens stay in this tab: closing the tab forgets them.',
-    ),
-  );
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    onTokens(inputs.map(({ value }) => value.trim()));
-  });
-  root.replaceChildren(form);
-  inputs[0]?.focus();
-}
+/** The opened page; `undefined` while a form or a problem is shown. */
+let page: QuorumPage | undefined;
 
-function showProblem(root: HTMLElement, text: string): void {
-  root.replaceChildren(
-    element(
-      'div',
-      { class: 'login' },
-      element('h1', {}, 'The operators cannot be compared'),
-      element('p', { class: 'problem', role: 'alert' }, text),
-    ),
-  );
-}
-
-/** Makes clients that only stream: the bundle of the page then has no other part of the client. */
-function streamClients(options: QuorumClientOptions): readonly OperatorClient[] {
-  return clientsOf(options, (one) => new StreamClient(one, BROWSER));
-}
-
-/** The page with the prices. */
-class QuorumPage {
+/** The page with the prices: the same list as for one service, with a ring for each asset. */
+class QuorumPage implements ListedValues {
+  readonly #root: HTMLElement;
+  readonly #quorum: LinkQuorum;
+  readonly #signOut: () => void;
+  readonly #client: QuorumClient;
   readonly #stream: QuorumStream;
   readonly #board: QuorumBoard;
-  readonly #operators: readonly OperatorClient[];
-  readonly #threshold: number;
-  readonly #list: OperatorList;
-  readonly #table: QuorumTable;
-  readonly #note = element('p', { class: 'soft', role: 'status' });
-  readonly #symbols = new Map<string, Set<string>>();
-  #shown: readonly string[] = [];
+  readonly #list: AssetList;
+  readonly #quotes = new Map<string, Quote>();
+  /** The operators that have each symbol. */
+  readonly #owners = new Map<string, Set<string>>();
+  assets: readonly TaxonomyAsset[] = [];
+  #chosen: TaxonomyAsset | undefined;
+  #wanted: readonly string[] = [];
+  #isDetailed = false;
+  #problem = '';
 
-  /** @throws TypeError or RangeError when the operators exclude each other */
-  constructor(root: HTMLElement, quorum: LinkQuorum) {
-    const options = { quorum, worker: byId<HTMLLinkElement>('worker').href };
-    const rules = rulesOf(options);
-    const { operators } = quorum;
-    this.#threshold = rules.threshold;
-    this.#operators = streamClients(options);
-    this.#board = new QuorumBoard(
-      operators.map(({ name }) => name),
-      rules.maxAgeMs,
-    );
-    this.#list = new OperatorList(operators);
-    this.#table = new QuorumTable(operators.length);
+  constructor(root: HTMLElement, worker: string, quorum: LinkQuorum, signOut: () => void) {
+    this.#root = root;
+    this.#quorum = quorum;
+    this.#signOut = signOut;
+    const { operators, maxAgeMs } = quorum;
+    const names = operators.map(({ name }) => name);
+    this.#board = new QuorumBoard(names, maxAgeMs);
+    this.#client = createClient({ quorum, worker });
+    this.#client.on('noQuorum', (event) => this.#board.take(event));
+    this.#client.on('error', ({ operator, error }) => {
+      if (error instanceof EquivocationError) this.#board.accuse(operator, error);
+    });
     const blocked = new Set<string>();
     addEventListener('securitypolicyviolation', ({ blockedURI }) => {
       for (const { name, urls } of operators) {
@@ -164,57 +129,86 @@ class QuorumPage {
         if (urls.every((url) => blocked.has(url))) this.#board.block(name);
       }
     });
-    this.#stream = new QuorumStream(
-      [],
-      { channel: CHANNEL },
-      {
-        operators: this.#operators,
-        rules,
-        platform: BROWSER,
-        onNoQuorum: (event) => this.#board.take(event),
-        onClosed: () => undefined,
+    const history = createStreamClient(operators.find(({ token }) => token !== undefined) ?? operators[0]!);
+    this.#list = new AssetList({
+      values: this,
+      sealOf: ({ symbol }) => ringView(this.#board.row(symbol), operators.length),
+      get: (path) => history.get(path),
+      nowMs: () => Date.now(),
+      onChoose: (asset) => {
+        this.#chosen = asset;
+        this.#isDetailed = true;
+        this.#want();
       },
-    );
-    root.replaceChildren(
-      element(
-        'div',
-        { class: 'quorum-head' },
-        element('h1', {}, `Prices of ${operators.length} operators`),
-        element('p', { class: 'soft' }, rulesText(operators.length, rules)),
-        this.#list.root,
-      ),
-      this.#table.root,
-      this.#note,
-    );
-    for (const hidden of document.querySelectorAll<HTMLElement>('.search, .bar .sign-out'))
-      hidden.hidden = false;
-    byId('search').addEventListener('input', () => this.#want());
+      onSeal: () => undefined,
+      onSeen: () => this.#want(),
+      draw: () => this.#draw(),
+    });
+    this.#stream = this.#client.stream([], { channel: CHANNEL });
   }
 
   run(): void {
     void this.#read();
-    for (const operator of this.#operators) void this.#ask(operator);
+    for (const operator of this.#quorum.operators) void this.#ask(operator);
+    listenToKeys({
+      move: (rows) => this.#list.move(rows),
+      pageRows: () => this.#list.pageRows,
+      moveResolution: () => undefined,
+      star: () => this.#chosen !== undefined && this.#list.star(this.#chosen),
+      back: () => this.#back(),
+      searched: (text) => this.#list.search(text),
+    });
     setInterval(() => this.#draw(), DRAW_MS);
+    this.#draw();
+  }
+
+  /** Shows a problem to the reader. */
+  tell(problem: string): void {
+    this.#problem = problem;
+    this.#draw();
+  }
+
+  quote({ symbol }: TaxonomyAsset): Quote | undefined {
+    return this.#board.row(symbol).price === undefined ? undefined : this.#quotes.get(symbol);
+  }
+
+  seal({ symbol }: TaxonomyAsset): string {
+    return this.#board.row(symbol).price === undefined ? 'waiting' : 'verified';
   }
 
   async #read(): Promise<void> {
     try {
-      for await (const tick of this.#stream) this.#board.take(tick);
+      for await (const tick of this.#stream) {
+        this.#board.take(tick);
+        const { symbol, price, timestampNs } = tick;
+        const last = this.#quotes.get(symbol);
+        const nowMs = performance.now();
+        const isChange = last !== undefined && last.price !== price;
+        this.#quotes.set(symbol, {
+          price,
+          before: isChange ? last.price : (last?.before ?? price),
+          timestampNs,
+          madeMs: nowMs - tick.ageMs,
+          changedMs: isChange ? nowMs : (last?.changedMs ?? Number.NEGATIVE_INFINITY),
+          marketStatus: undefined,
+          attributes: {},
+        });
+      }
     } catch (error) {
-      this.#note.textContent = `No further prices come: ${reasonText(error as Error)}.`;
+      this.#problem = `No further prices come: ${reasonText(error as Error)}.`;
     }
   }
 
   /** Requests an operator's symbols until the operator answers. */
-  async #ask({ name, client }: OperatorClient): Promise<void> {
+  async #ask(operator: LinkOperator): Promise<void> {
+    const { name } = operator;
+    const client = createStreamClient(operator);
     for (;;) {
       try {
-        for (const symbol of await client.assets()) {
-          const owners = this.#symbols.get(symbol) ?? new Set();
-          this.#symbols.set(symbol, owners.add(name));
-        }
+        for (const symbol of await client.assets())
+          this.#owners.set(symbol, (this.#owners.get(symbol) ?? new Set()).add(name));
         this.#board.noteAnswer(name, undefined);
-        return this.#want();
+        return this.#offer();
       } catch (error) {
         const verdict = error instanceof RefusedError ? 'refused' : 'down';
         this.#board.noteAnswer(name, { verdict, reason: reasonText(error as Error) });
@@ -223,30 +217,62 @@ class QuorumPage {
     }
   }
 
-  /** Streams the symbols that enough operators have and that the search finds. */
+  /** Lists the symbols that enough operators have. */
+  #offer(): void {
+    const threshold = thresholdOf(this.#quorum);
+    const symbols = [...this.#owners].filter(([, owners]) => owners.size >= threshold).map(([one]) => one);
+    this.assets = symbols
+      .sort()
+      .map((symbol) => ({ id: 0, symbol, signatureType: 'evm', aggregation: '', calendar: '' }));
+    const [first] = this.assets;
+    if (this.#chosen === undefined && first !== undefined) {
+      this.#chosen = first;
+      this.#list.mark(first);
+    }
+    this.#list.refresh();
+    this.#want();
+  }
+
+  /** Streams the symbols that the reader sees. */
   #want(): void {
-    const text = byId<HTMLInputElement>('search').value.trim().toUpperCase();
-    const found = [...this.#symbols]
-      .filter(([symbol, owners]) => owners.size >= this.#threshold && symbol.toUpperCase().includes(text))
-      .map(([symbol]) => symbol)
-      .sort();
-    const wanted = found.slice(0, ROWS_MAX);
-    const removed = this.#shown.filter((symbol) => !wanted.includes(symbol));
-    const added = wanted.filter((symbol) => !this.#shown.includes(symbol));
+    const symbols = [...this.#list.seen, ...(this.#chosen === undefined ? [] : [this.#chosen])];
+    const wanted = [...new Set(symbols.map(({ symbol }) => symbol))];
+    const removed = this.#wanted.filter((symbol) => !wanted.includes(symbol));
+    const added = wanted.filter((symbol) => !this.#wanted.includes(symbol));
     if (removed.length > 0) this.#stream.remove(removed);
     if (added.length > 0) this.#stream.add(added);
     for (const symbol of removed) this.#board.forget(symbol);
-    this.#shown = wanted;
-    const more = found.length - wanted.length;
-    this.#note.textContent = more > 0 ? `${more} further assets: search for them.` : '';
+    this.#wanted = wanted;
+  }
+
+  /** @returns true if a narrow screen showed the asset */
+  #back(): boolean {
+    const wasDetailed = this.#isDetailed;
+    this.#isDetailed = false;
     this.#draw();
+    return wasDetailed;
   }
 
   #draw(): void {
-    for (const { name, equivocation } of this.#operators)
-      if (equivocation !== undefined) this.#board.accuse(name, equivocation);
-    this.#list.draw(this.#board.operators());
-    this.#table.draw(this.#shown.map((symbol) => this.#board.row(symbol)));
+    this.#list.read([]);
+    const quorum = this.#quorum;
+    const row = this.#chosen && this.#board.row(this.#chosen.symbol);
+    const operators = this.#board.operators();
+    const empty =
+      this.assets.length > 0
+        ? `${this.assets.length} assets of at least ${thresholdOf(quorum)} operators`
+        : `No asset is listed yet: at least ${thresholdOf(quorum)} operators have to answer.`;
+    const foot = html`<p class="foot soft"><span id="count" role="status">${empty}</span></p>`;
+    const notice = this.#problem === '' ? undefined : ({ tone: 'bad', text: this.#problem } as const);
+    const bar = barView({ onSearch: (text) => this.#list.search(text), onSignOut: this.#signOut });
+    const detail = quorumDetail({ quorum, row, operators, onBack: () => this.#back() });
+    render(
+      html`${bar}${noticeView(notice)}<main id="quorum" class=${this.#isDetailed ? 'detailed' : ''}>${this.#list.view(foot)}${detail}</main>
+${operatorCard((url, signer) => {
+  location.hash = addOperator(location.hash, quorum.operators[0]!, url, signer);
+})}`,
+      this.#root,
+    );
   }
 }
 

@@ -1,13 +1,14 @@
 import { test } from 'tap';
+import type { TaxonomyAsset } from '../../../src/client/index.js';
 import {
   ALL,
   FAVOURITES,
+  Favourites,
   groupsOf,
   type ListChoice,
   listAssets,
+  searchAssets,
 } from '../../../src/client/page/asset_order.js';
-import { Favourites } from '../../../src/client/page/favourites.js';
-import type { TaxonomyAsset } from '../../../src/client/prices/taxonomy.js';
 
 function asset(symbol: string, assetClass?: string): TaxonomyAsset {
   return { id: 1, symbol, signatureType: 'evm', aggregation: 'median', calendar: 'none', assetClass };
@@ -67,4 +68,15 @@ test('favourites last, and a mark is removed by the same key', async (t) => {
   const many = new Favourites(storage);
   for (let i = 0; i <= 500; i++) many.toggle(asset(`A${i}`));
   t.same([many.has(asset('A0')), many.has(asset('A1')), many.has(asset('A500'))], [false, true, true]);
+});
+
+test('the search finds parts of symbols, the beginnings first', async (t) => {
+  const assets = ['USDBTC', 'BTCUSD', 'ETHUSD'].map((symbol) => asset(symbol));
+  const found = (text: string) => searchAssets(assets, text).map(({ symbol }) => symbol);
+  t.same(found(' btc '), ['BTCUSD', 'USDBTC']);
+  t.same(found('usd'), ['USDBTC', 'BTCUSD', 'ETHUSD']);
+  t.same(found('x'), []);
+  const gold: TaxonomyAsset = { ...asset('XAUUSD'), fullName: 'Gold' };
+  t.same(searchAssets([...assets, gold], 'gol'), [gold], 'the name is found too');
+  t.equal(searchAssets(assets, ' '), assets);
 });

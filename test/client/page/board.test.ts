@@ -1,12 +1,17 @@
 import { test } from 'tap';
-import { ageMs, assetKey, Board, STALE_MS, searchAssets } from '../../../src/client/page/board.js';
-import type { TaxonomyAsset } from '../../../src/client/prices/taxonomy.js';
+import type { TaxonomyAsset, Tick } from '../../../src/client/index.js';
+import { assetKey, Board, STALE_MS } from '../../../src/client/page/board.js';
 
 const NOW_MS = 1_800_000_000_000;
 const ns = (ms: number) => BigInt(ms) * 1_000_000n;
 
 function asset(id: number, symbol = `A${id}`): TaxonomyAsset {
   return { id, symbol, signatureType: 'evm', aggregation: 'median', calendar: 'none' };
+}
+
+/** Makes a tick of an asset without a schedule. */
+function tickOf(fields: Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'ageMs'>) {
+  return { ...fields, status: undefined, attributes: {} };
 }
 
 /** Gives a board the values of a frame that passed its checks. */
@@ -19,7 +24,7 @@ function take(
 ): void {
   board.pass(ns(ms));
   for (const [symbol, price] of Object.entries(prices))
-    board.apply({ symbol: `evm ${symbol}`, price, timestampNs: ns(ms), ageMs, status: undefined }, nowMs);
+    board.apply(tickOf({ symbol: `evm ${symbol}`, price, timestampNs: ns(ms), ageMs }), nowMs);
 }
 
 const [A1, A2] = [asset(1), asset(2)];
@@ -31,7 +36,7 @@ test('a value is sealed while it is young', async (t) => {
   t.equal(board.seal(A1, NOW_MS + STALE_MS), 'verified');
   t.equal(board.seal(A1, NOW_MS + STALE_MS + 1), 'stale');
   t.equal(board.seal(A2, NOW_MS), 'waiting');
-  t.match(board.quote(A1), { price: 5n, direction: 0, marketStatus: undefined });
+  t.match(board.quote(A1), { price: 5n, before: 5n, marketStatus: undefined });
 });
 
 test('the age of a tick counts on by the steady clock', async (t) => {
@@ -54,13 +59,19 @@ test('a value belongs to its asset, whatever its streaming ID', async (t) => {
   t.not(assetKey(A1), assetKey({ ...A1, signatureType: 'stark' }));
 });
 
-test('a value says whether it rose', async (t) => {
+test('a value has the price before its last change, and the time of the change', async (t) => {
   const board = new Board();
-  const directions = [5n, 6n, 6n, -1n].map((price, i) => {
+  const seen = [5n, 6n, 6n, -1n].map((price, i) => {
     take(board, NOW_MS + i, { A1: price });
-    return board.quote(A1)?.direction;
+    const { before, changedMs } = board.quote(A1)!;
+    return [before, changedMs - NOW_MS];
   });
-  t.same(directions, [0, 1, 0, -1]);
+  t.same(seen, [
+    [5n, Number.NEGATIVE_INFINITY],
+    [5n, 1],
+    [5n, 1],
+    [6n, 3],
+  ]);
 });
 
 test('a frame that fails takes every value away, and the next good one brings its own back', async (t) => {
@@ -68,8 +79,7 @@ test('a frame that fails takes every value away, and the next good one brings it
   take(board, NOW_MS, { A1: 5n, A2: 6n });
   board.blank({ seal: 'failed', reason: 'low s' });
   // These values come late, from a frame that passed before the failed frame.
-  const late = { symbol: 'evm A1', price: 5n, timestampNs: ns(NOW_MS), ageMs: 0, status: undefined };
-  board.apply(late, NOW_MS);
+  board.apply(tickOf({ symbol: 'evm A1', price: 5n, timestampNs: ns(NOW_MS), ageMs: 0 }), NOW_MS);
   for (const asset of [A1, A2]) {
     t.equal(board.seal(asset, NOW_MS), 'failed');
     t.equal(board.quote(asset), undefined);
@@ -85,20 +95,4 @@ test('an asset that leaves the taxonomy takes its value with it', async (t) => {
   board.setAssets([A2]);
   t.equal(board.quote(A1), undefined);
   t.equal(board.quote(A2)?.price, 6n);
-});
-
-test('an age is below 0 for a time ahead of the clock', async (t) => {
-  t.equal(ageMs(ns(NOW_MS), NOW_MS + 1_500), 1_500);
-  t.equal(ageMs(ns(NOW_MS) + 500_000n, NOW_MS), -0.5);
-});
-
-test('the search finds parts of symbols, the beginnings first', async (t) => {
-  const assets = ['USDBTC', 'BTCUSD', 'ETHUSD'].map((symbol, i) => asset(i, symbol));
-  const found = (text: string) => searchAssets(assets, text).map(({ symbol }) => symbol);
-  t.same(found(' btc '), ['BTCUSD', 'USDBTC']);
-  t.same(found('usd'), ['USDBTC', 'BTCUSD', 'ETHUSD']);
-  t.same(found('x'), []);
-  const gold: TaxonomyAsset = { ...asset(9, 'XAUUSD'), fullName: 'Gold' };
-  t.same(searchAssets([...assets, gold], 'gol'), [gold], 'the name is found too');
-  t.equal(searchAssets(assets, ' '), assets);
 });

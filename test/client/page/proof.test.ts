@@ -1,10 +1,10 @@
 import { type Test, test } from 'tap';
-import { RefusedError } from '../../../src/client/connect/errors.js';
+import { RefusedError, UnreachableError } from '../../../src/client/index.js';
 import { readAlgorithms } from '../../../src/client/page/answers.js';
 import { type ForgedPrice, forgeAnswer, forgeFrame } from '../../../src/client/page/forgery.js';
 import { PageLog } from '../../../src/client/page/page_log.js';
 import { proofOf } from '../../../src/client/page/proof.js';
-import { stepOf } from '../../../src/client/page/proof_steps.js';
+import { stepOf } from '../../../src/client/page/proof_checks.js';
 import { readAggregate } from '../../../src/client/verify/aggregate_form.js';
 import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
 import { placeOfAggregate, recordOfPrice } from '../../../src/client/verify/logged_price.js';
@@ -41,46 +41,57 @@ test('a proof shows what it verifies', async (t) => {
     atNs: undefined,
   };
   const { data } = parseExactJson(answer) as { data: Record<'AAA' | 'BTCUSD', object> };
-  const proof = (values: object) => proofOf(writeExactJson({ data: values }), 'BTCUSD', expected);
+  const proof = (values: object) =>
+    proofOf({ ...expected, answer: writeExactJson({ data: values }), symbol: 'BTCUSD' });
 
   t.match(proof(data), {
-    content: { price: units(95_000), algorithm: 'median', algorithmText: /median/i },
+    form: { price: units(95_000), service: { algorithm: 'median' } },
+    algorithmText: /median/i,
     report: { verdict: 'verified', assetId: 'BTCUSD' },
   });
   t.equal(proof({ AAA: data.AAA }), undefined, 'there is no live price');
   t.match(
     proof({ AAA: data.AAA, BTCUSD: { ...data.BTCUSD, price: '1' } }),
-    { content: { price: 1n }, report: { verdict: 'failed' } },
+    { form: { price: 1n }, report: { verdict: 'failed' } },
     'beside a good one of another asset',
   );
   t.match(proof({ BTCUSD: data.AAA }), { report: { verdict: 'failed' } }, 'another asset under its name');
   t.match(proof({ BTCUSD: { price: '1' } }), {
-    content: undefined,
+    form: undefined,
     report: { verdict: 'failed', checks: [{ name: 'form', reason: /signature_type/ }] },
   });
 
-  const signedAtNs = proof(data)!.content!.signedAtNs;
+  const signedAtNs = proof(data)!.form!.service.timestampNs;
   await t.test('the public log of a price', (t) => checkLog(t, answer));
   const { signed_prices: _inputs, ...withoutInputs } = data.BTCUSD as Record<string, unknown>;
   const past = (aggregate: object, atNs: bigint) =>
-    proofOf(writeExactJson({ data: { BTCUSD: aggregate } }), 'BTCUSD', { ...expected, atNs });
+    proofOf({
+      ...expected,
+      answer: writeExactJson({ data: { BTCUSD: aggregate } }),
+      symbol: 'BTCUSD',
+      atNs,
+    });
   t.match(past(data.BTCUSD, signedAtNs), { report: { verdict: 'verified' } });
   t.match(
     past(withoutInputs, signedAtNs + 1n),
-    { content: { price: units(95_000), publishers: [] }, report: { verdict: 'verified' } },
+    { form: { price: units(95_000), publishers: undefined }, report: { verdict: 'verified' } },
     'inputs may be gone in the past',
   );
   t.match(proof({ BTCUSD: withoutInputs }), { report: { verdict: 'failed' } }, 'but not in the present');
   t.match(past(data.BTCUSD, signedAtNs - 1n), { report: { verdict: 'failed' } }, 'signed after the instant');
   const other = { ...expected, algorithms: new Map([['median', 'other']]), atNs: signedAtNs };
-  const unknown = proofOf(writeExactJson({ data: { BTCUSD: data.BTCUSD } }), 'BTCUSD', other);
-  t.match(unknown, { content: { algorithmText: undefined }, report: { verdict: 'verified' } });
+  const unknown = proofOf({
+    ...other,
+    answer: writeExactJson({ data: { BTCUSD: data.BTCUSD } }),
+    symbol: 'BTCUSD',
+  });
+  t.match(unknown, { algorithmText: undefined, report: { verdict: 'verified' } });
 
   const brokenSteps = (price: ForgedPrice, turn: number) => {
     const single = writeExactJson({ data: { BTCUSD: data.BTCUSD } });
     const forgery = forgeAnswer(single, price, turn)!;
     t.equal([...forgery.text].filter((one, i) => one !== single[i]).length, 1, 'one digit differs');
-    const { checks, verdict } = proofOf(forgery.text, 'BTCUSD', expected)!.report;
+    const { checks, verdict } = proofOf({ ...expected, answer: forgery.text, symbol: 'BTCUSD' })!.report;
     t.equal(verdict, 'failed');
     return new Set(checks.filter(({ status }) => status === 'failed').map(stepOf));
   };
@@ -125,17 +136,16 @@ async function checkLog(t: Test, answer: string): Promise<void> {
   const place = batches.records[0]!.findIndex((one) => Buffer.compare(one, recordOfPrice(price)) === 0);
   const logOf = (policy: string | undefined, proof: string | number) => {
     const asked: string[] = [];
-    const log = new PageLog(
-      (path) => {
+    const log = new PageLog({
+      async get(path) {
         asked.push(path);
-        if (path === REST_PATHS.signers)
-          return Promise.resolve(JSON.stringify({ log: policy && { policy, max_delay: 60 } }));
-        return typeof proof === 'string'
-          ? Promise.resolve(proof)
-          : Promise.reject(new RefusedError('http://x', proof, 'the reason'));
+        if (path === REST_PATHS.signers) return JSON.stringify({ log: policy && { policy, max_delay: 60 } });
+        if (typeof proof === 'string') return proof;
+        if (proof >= 500) throw new UnreachableError('http://x', 'the reason', path, proof);
+        throw new RefusedError('http://x', proof, 'the reason');
       },
-      () => Promise.resolve(undefined),
-    );
+      searchLog: async () => ({ lacks: 'nothing' }),
+    });
     const request = { answer, symbol: 'BTCUSD', signers: [], oracleId: undefined };
     return { asked, find: (waitedMs = 0) => log.find(request, waitedMs) };
   };

@@ -1,6 +1,6 @@
 import { test } from 'tap';
+import { type OperatorVote, QuorumTick, type VoteVerdict } from '../../../src/client/index.js';
 import { QuorumBoard, voteText } from '../../../src/client/page/quorum_board.js';
-import { type OperatorVote, QuorumTick, type VoteVerdict } from '../../../src/client/quorum/quorum_tick.js';
 
 const OPERATORS = ['a', 'b', 'c'];
 const MAX_AGE_MS = 1_000;

@@ -1,9 +1,18 @@
 import { test } from 'tap';
-import { parseDecimalPrice, RefusedError, UnreachableError } from '../../../src/client/index.js';
-import { ConnectionLog, clockRemark, connectionState } from '../../../src/client/page/connection_state.js';
+import {
+  type AggregateForm,
+  parseDecimalPrice,
+  RefusedError,
+  UnreachableError,
+} from '../../../src/client/index.js';
+import {
+  ageMs,
+  ConnectionLog,
+  clockRemark,
+  connectionState,
+} from '../../../src/client/page/connection_state.js';
 import { contractCall, verifyCommand } from '../../../src/client/page/copy_texts.js';
 import { faultOf, isOtherSigner, offlineNotice } from '../../../src/client/page/frame_fault.js';
-import { marketText } from '../../../src/client/page/market_text.js';
 import { plainReason, reasonText } from '../../../src/client/page/plain_reason.js';
 import {
   ageText,
@@ -12,12 +21,15 @@ import {
   clockText,
   exactPrice,
   keptLength,
+  marketText,
+  pointsText,
   shortHex,
   shownDecimals,
   shownPrice,
   timeText,
   titleText,
 } from '../../../src/client/page/price_text.js';
+import { agreementText, StreamedPrices } from '../../../src/client/page/streamed_prices.js';
 import { MARKET_STATUS_NAMES } from '../../../src/wire/market_status_codes.js';
 
 test('prices in the table have six digits, at least two of them decimals; the proof has all', async (t) => {
@@ -90,7 +102,7 @@ test('the connection in a word', async (t) => {
   log.passed(9_100, 0);
   t.match(state(9_100), { tone: 'good', text: 'Live' });
   log.missed({ fromNs: 1_000_000_000n, toNs: 2_200_000_000n }, 9_100);
-  const afterGap = 'Live, missed 1.2 s until 00:00:02 UTC';
+  const afterGap = 'Live · 1.2 s gap';
   t.match(state(9_100), { tone: 'good', text: afterGap });
   log.passed(69_100, 0);
   t.equal(state(69_100).text, afterGap, 'for a minute');
@@ -150,4 +162,46 @@ test('what is copied can be pasted', async (t) => {
     `tickseal verify --signer 0x12 --oracle-id 'servc' '{`,
   );
   t.equal(contractCall('0xab', 7), `cast call "$VERIFIER" 'priceOf(bytes,uint16)' 0xab 7`);
+});
+
+test('an age is below 0 for a time ahead of the clock', async (t) => {
+  const nowMs = 1_800_000_000_000;
+  t.equal(ageMs(BigInt(nowMs) * 1_000_000n, nowMs + 1_500), 1_500);
+  t.equal(ageMs(BigInt(nowMs) * 1_000_000n + 500_000n, nowMs), -0.5);
+});
+
+test('a price is compared with the aggregate of its own time, in one line', async (t) => {
+  const units = 10n ** 18n;
+  const streamed = new StreamedPrices();
+  for (const [second, price] of [
+    [10, 100n],
+    [11, 101n],
+    [20, 105n],
+  ] as const)
+    streamed.add({ price: price * units, timestampNs: BigInt(second) * 1_000_000_000n });
+  const at = (ms: number, price: bigint) =>
+    streamed.difference({
+      price: price * units,
+      service: { timestampNs: BigInt(ms) * 1_000_000n },
+    } as AggregateForm);
+  t.equal(at(10_400, 101n), 0n, 'the service signs between two frames');
+  t.equal(at(19_500, 101n), 4n * units, 'no frame of another time counts');
+  t.equal(at(15_000, 101n), undefined);
+  const facts = { attributes: { marketStatus: null, inputAgeMs: 412, publishers: 3, spreadPpm: 90 } };
+  const line = agreementText(facts, { price: 100n * units }, 0n);
+  t.equal(line, 'Stream = aggregate, 0.0 bp · 3 publishers within 0.9 bp · 0.4 s');
+  t.match(
+    agreementText(facts, { price: 100n * units }, units / 100n),
+    /^Stream \+1\.0 bp against the aggregate · /,
+  );
+  t.equal(
+    agreementText({ attributes: { inputAgeMs: 5_000, publishers: 1, spreadPpm: 0 } }, undefined, undefined),
+    '1 publisher · 5.0 s',
+  );
+  t.same(
+    [pointsText(-3n, 10_000n), pointsText(4n, 10_000_000n), pointsText(1n, 0n)],
+    ['−3.0 bp', '0.0 bp', ''],
+  );
+  streamed.clear();
+  t.equal(at(10_400, 101n), undefined);
 });

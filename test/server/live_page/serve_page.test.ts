@@ -19,7 +19,10 @@ function ask(over: Partial<RestRequest>): RestResponse | undefined {
 function newPage(operators: readonly string[] = [], token?: string) {
   const clock = new FakeClock();
   const limiter = new RateLimiter(clock);
-  return { clock, page: createPage({ files, clientOf: ({ address }) => address, limiter, operators, token }) };
+  return {
+    clock,
+    page: createPage({ files, clientOf: ({ address }) => address, limiter, operators, token }),
+  };
 }
 
 function headerOf(response: RestResponse | undefined, name: string): string | undefined {

@@ -1,0 +1,205 @@
+import { test } from 'tap';
+import type { TaxonomyAsset } from '../../../src/client/index.js';
+import { BasePrices } from '../../../src/client/page/base_prices.js';
+import { DayHistories, type DayHistory, sparkPath } from '../../../src/client/page/day_history.js';
+
+const DAY_MS = 86_400_000;
+const NOW_S = 1_800_000_000;
+const PRICE = 110n * 10n ** 18n;
+
+function asset(symbol: string): TaxonomyAsset {
+  return { id: 1, symbol, signatureType: 'evm', aggregation: 'median', calendar: 'none' };
+}
+
+const [A, B, C] = [asset('A'), asset('B'), asset('C')];
+
+/** Opens bases over a service that answers at once. */
+function openBases() {
+  const service = { base: 100, isDown: false, asked: [] as string[], nowMs: 20_000 * DAY_MS - 1 };
+  const get = async (path: string) => {
+    service.asked.push(new URLSearchParams(path.split('?')[1]).get('symbols')!);
+    if (service.isDown) throw new Error('overloaded');
+    return JSON.stringify({ d: [{ s: 'ok', n: 'A', v: { prev_close_price: service.base, lp: 120 } }] });
+  };
+  return { bases: new BasePrices(get, () => service.nowMs), service };
+}
+
+/** Opens histories over a service that answers when `answer` is called. */
+function openDays(lastS = NOW_S - 900) {
+  const service = { nowMs: NOW_S * 1_000, asked: [] as URLSearchParams[], isDown: false };
+  const waiting: (() => void)[] = [];
+  const get = (path: string) => {
+    service.asked.push(new URLSearchParams(path.split('?')[1]));
+    return new Promise<string>((resolve, reject) => {
+      const candles = { t: [lastS - 900, lastS], o: [5, 6], h: [7, 8], l: [4, 5], c: [6, 7] };
+      const names = service.asked.at(-1)!.get('assets')!.split(',');
+      const data = Object.fromEntries(names.filter((name) => name !== 'C').map((name) => [name, candles]));
+      waiting.push(() =>
+        service.isDown ? reject(new Error('overloaded')) : resolve(JSON.stringify({ data })),
+      );
+    });
+  };
+  /** Answers the open request, and lets the next request begin. */
+  const answer = async () => {
+    waiting.shift()!();
+    await new Promise(setImmediate);
+  };
+  const symbols = () => service.asked.map((query) => query.get('assets')).join(' ');
+  return { days: new DayHistories(get, () => service.nowMs), service, answer, symbols };
+}
+
+test('a base is read once a day, and one of yesterday is none of today', async (t) => {
+  const { bases, service } = openBases();
+  await bases.read([A]);
+  await bases.read([A]);
+  t.same(service.asked, ['A']);
+  t.equal(bases.change(A, PRICE), 0.1);
+  t.equal(bases.change({ ...A, id: 2 }, PRICE), 0.1, 'whatever its streaming ID');
+  t.equal(bases.change(B, PRICE), undefined);
+  t.equal(bases.change({ ...A, signatureType: 'stark' }, PRICE), undefined);
+  service.nowMs += 1;
+  service.base = 55;
+  const reading = bases.read([A]);
+  t.equal(bases.change(A, PRICE), undefined);
+  await reading;
+  t.equal(bases.change(A, PRICE), 1);
+});
+
+test('an answer of yesterday that comes late is not taken for one of today', async (t) => {
+  const { bases, service } = openBases();
+  const late = bases.read([A]);
+  service.nowMs += 1;
+  await late;
+  t.equal(service.asked.length, 2, 'it is read again at once');
+  t.equal(bases.change(A, PRICE), 0.1);
+});
+
+test('the last prices of all assets are read when they sort a list, 100 in a request', async (t) => {
+  const { bases, service } = openBases();
+  await bases.read([A]);
+  t.equal(bases.lastChange(A), 0.2);
+  t.equal(bases.lastChange(B), undefined);
+  service.base = 60;
+  await bases.refresh([A, ...Array.from({ length: 200 }, (_, i) => asset(`A${i}`))]);
+  t.same(
+    service.asked.slice(1).map((symbols) => symbols.split(',').length),
+    [100, 100, 1],
+  );
+  t.equal(bases.lastChange(A), 1);
+});
+
+test('one request reads 25 visible assets of a kind, and none of a row that has gone out of sight', async (t) => {
+  const { days, service, answer, symbols } = openDays();
+  const many = Array.from({ length: 26 }, (_, i) => asset(`A${i}`));
+  const stark: TaxonomyAsset = { ...asset('S'), signatureType: 'stark' };
+  const closing: TaxonomyAsset = { ...asset('X'), calendar: 'us_equities' };
+  void days.read([A, stark, B, closing]);
+  void days.read([A, stark, B, closing]);
+  t.equal(symbols(), 'A,B');
+  t.match(Object.fromEntries(service.asked[0]!), {
+    resolution: '15',
+    from: String(NOW_S - 86_400),
+    to: String(NOW_S + 1),
+    signature_type: 'evm',
+  });
+  void days.read([A, stark, closing, ...many]);
+  await answer();
+  t.equal(service.asked[1]!.get('signature_type'), 'stark');
+  await answer();
+  t.equal(service.asked[2]!.get('assets'), 'X');
+  t.equal(service.asked[2]!.get('from'), String(NOW_S - 4 * 86_400), 'a market may be closed for days');
+  await answer();
+  await answer();
+  t.equal(service.asked[3]!.get('assets')!.split(',').length, 25);
+  t.equal(service.asked[4]!.get('assets'), 'A25');
+  await answer();
+  t.equal(service.asked.length, 5);
+  t.match(days.follow(stark, undefined), { low: 4, high: 8 });
+  t.match(days.follow(B, undefined), { low: 4, high: 8 }, 'an asset that was asked for keeps its answer');
+});
+
+test('an asset without candles has no history, and is not asked for again at once', async (t) => {
+  const { days, service, answer } = openDays();
+  void days.read([C]);
+  await answer();
+  await days.read([C]);
+  t.equal(service.asked.length, 1);
+  t.equal(days.follow(C, 1), undefined);
+});
+
+test('a history is read again after a quarter of an hour, and after a failure in 15 s', async (t) => {
+  const { days, service, answer, symbols } = openDays();
+  void days.read([A]);
+  await answer();
+  service.nowMs += 899_999;
+  await days.read([A]);
+  t.equal(symbols(), 'A');
+  service.nowMs += 1;
+  service.isDown = true;
+  void days.read([A]);
+  await answer();
+  t.equal(symbols(), 'A A');
+  t.match(days.follow(A, undefined), { low: 4, high: 8 }, 'the older history stays');
+  service.nowMs += 14_999;
+  await days.read([A]);
+  t.equal(symbols(), 'A A');
+  service.nowMs += 1;
+  void days.read([A]);
+  t.equal(symbols(), 'A A A');
+});
+
+test('a verified price widens the range, and the range does not shrink afterwards', async (t) => {
+  const { days, answer } = openDays();
+  void days.read([A]);
+  await answer();
+  const day = days.follow(A, 5);
+  t.match(day, { low: 4, high: 8 });
+  t.equal(days.follow(A, 6), day, 'a price in the range changes nothing');
+  t.match(days.follow(A, 9), { low: 4, high: 9 });
+  t.match(days.follow(A, 3), { low: 3, high: 9 });
+  t.match(days.follow(A, 5), { low: 3, high: 9 });
+});
+
+test('a market that has been closed for a day shows its last 24 hours', async (t) => {
+  const { days, answer } = openDays(NOW_S - 2 * 86_400);
+  void days.read([A]);
+  await answer();
+  t.equal(days.follow(A, undefined)?.endS, NOW_S - 2 * 86_400 + 900);
+});
+
+test('at most 250 histories are kept', async (t) => {
+  const { days, answer, symbols } = openDays();
+  const assets = Array.from({ length: 251 }, (_, i) => asset(`A${i}`));
+  for (const one of assets) {
+    void days.read([one]);
+    await answer();
+  }
+  t.equal(days.follow(assets[0]!, undefined), undefined);
+  t.ok(days.follow(assets[1]!, undefined));
+  t.equal(symbols().split(' ').length, 251);
+});
+
+test('a sparkline places prices by their times, and leaves a closed market open', async (t) => {
+  const candle = (time: number, close: number) => ({ time, open: close, high: close, low: close, close });
+  const day: DayHistory = {
+    candles: [
+      candle(NOW_S - 43_200, 1),
+      candle(NOW_S - 42_300, 3),
+      candle(NOW_S - 900, 2),
+      candle(NOW_S - 90_000, 9),
+    ],
+    endS: NOW_S,
+    low: 1,
+    high: 3,
+  };
+  t.equal(
+    sparkPath(day, 3),
+    'M50.0 20.0h0L51.0 0.0M99.0 10.0h0L100.0 0.0',
+    'a candle of yesterday is left out',
+  );
+  t.equal(sparkPath({ ...day, candles: [candle(NOW_S - 900, 2)] }, undefined), '', 'one point is no line');
+  t.equal(
+    sparkPath({ ...day, low: 2, high: 2, candles: [candle(NOW_S - 900, 2)] }, 2),
+    'M99.0 10.0h0L100.0 10.0',
+  );
+});
