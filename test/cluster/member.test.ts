@@ -120,6 +120,19 @@ test('a leader without the log stops, and its readers see no frozen price', asyn
   t.equal(first.process!.member.epoch, second.process!.member.epoch);
 });
 
+test('nodes report to a node that starts at once, so that it knows their keys', async (t) => {
+  const { agenda, edge } = await cluster(t);
+  edge.kill();
+  await agenda.runUntil(agenda.nowMs + 10 * TIMING.reportMs);
+  edge.start();
+  await agenda.runUntil(agenda.nowMs + TIMING.reportMs / 5);
+  const { nodes } = edge.process!.member;
+  t.same(
+    nodes.present().map(({ node }) => node),
+    [1, 2],
+  );
+});
+
 /** Starts a leading aggregator, a standby and an edge. One asset has a price. */
 async function cluster(t: Test) {
   const agenda = new Agenda();

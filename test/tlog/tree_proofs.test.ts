@@ -1,10 +1,37 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
 import { test } from 'tap';
+import { parseExactJson } from '../../src/client/verify/exact_json.js';
 import { isEqual, toBase64 } from '../../src/tlog/log_text.js';
 import { emptyRoot, leafHash, rootOf } from '../../src/tlog/tree_hash.js';
 import { consistencyProof, inclusionPath, treeRoot } from '../../src/tlog/tree_nodes.js';
-import { isConsistent, isIncluded } from '../../src/tlog/tree_proofs.js';
+import { isConsistent, isIncluded, isInSubtree, isSubtreeOf } from '../../src/tlog/tree_proofs.js';
+import { holds } from '../holds.js';
+import { cases } from '../tier.js';
 import { slowPath, slowProof, slowRoot } from './slow_tree.js';
-import { nodesOfEntries, numberedEntries, TESSERA_ENTRIES } from './small_log.js';
+import { nodesOfEntries, numberedEntries, TESSERA_ENTRIES, TLOG_VECTORS } from './small_log.js';
+
+/** A case of transparency-dev/merkle. */
+interface MerkleCase {
+  readonly leafIdx?: bigint;
+  readonly treeSize?: bigint;
+  readonly size1?: bigint;
+  readonly size2?: bigint;
+  readonly size?: bigint;
+  readonly start?: bigint;
+  readonly end?: bigint;
+  readonly root: string;
+  readonly root1: string;
+  readonly root2: string;
+  readonly leafHash: string;
+  readonly proof: readonly string[] | null;
+  readonly wantErr: boolean;
+}
+
+const MERKLE = join(TLOG_VECTORS, 'merkle');
+const skip = existsSync(MERKLE) ? false : 'the recorded data is not here';
 
 test('roots and proofs of a known log', async (t) => {
   const roots = [0, 1, 2, 3, 7, 8, 15].map((size) =>
@@ -79,6 +106,48 @@ test('the proofs of every tree up to 34 entries, and of 63 to 66, are those of t
   t.same(faults, []);
 });
 
+test('mutated proofs do not hold, and do not throw', async (t) => {
+  const entries = numberedEntries(300);
+  const read = nodesOfEntries(entries);
+  const sizes = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 300 }));
+  const change = fc.record({
+    kind: fc.constantFrom('bit', 'drop', 'add', 'swap', 'root', 'cut'),
+    at: fc.nat(400),
+    bit: fc.nat(255),
+  });
+  const mutate = (
+    proof: readonly Uint8Array[],
+    { kind, at, bit }: { kind: string; at: number; bit: number },
+  ) => {
+    const copy: Uint8Array[] = proof.map((hash) => hash.slice());
+    const place = copy.length === 0 ? 0 : at % copy.length;
+    if (kind === 'bit' && copy.length > 0) copy[place]![bit >> 3]! ^= 1 << (bit & 7);
+    else if (kind === 'drop') copy.splice(place, 1);
+    else if (kind === 'swap' && copy.length > 1) copy.push(copy.shift()!);
+    else if (kind === 'cut' && copy.length > 0) copy[place] = copy[place]!.subarray(0, 31);
+    else copy.splice(place, 0, leafHash(entries[at % entries.length]!));
+    return copy;
+  };
+  holds(
+    t,
+    fc.property(sizes, change, ([a, b], how) => {
+      const [m, n] = [BigInt(Math.min(a, b)), BigInt(Math.max(a, b))];
+      const head = { size: n, root: treeRoot(n, read) };
+      const path = mutate(inclusionPath(m - 1n, n, read), how);
+      const leaf = leafHash(entries[Number(m) - 1]!);
+      const same = inclusionPath(m - 1n, n, read);
+      if (toBase64(Buffer.concat(path)) !== toBase64(Buffer.concat(same)))
+        assert.equal(isIncluded(leaf, { index: m - 1n, size: n, path }, head.root), false);
+      const older = { size: m, root: treeRoot(m, read) };
+      const honest = consistencyProof(m, n, read);
+      const proof = mutate(honest, how);
+      if (toBase64(Buffer.concat(proof)) !== toBase64(Buffer.concat(honest)))
+        assert.equal(isConsistent(older, head, proof), false);
+    }),
+    { numRuns: cases(500) },
+  );
+});
+
 test('sizes above 2^31 and 2^53 are exact', async (t) => {
   for (const size of [2n ** 31n + 5n, 2n ** 53n + 3n, 2n ** 63n - 1n]) {
     // All entries are equal, so that the nodes of a level are equal too.
@@ -107,4 +176,47 @@ test('an empty tree has nothing in it and is the start of every tree', async (t)
   t.notOk(isConsistent(one, none, []));
   t.notOk(isIncluded(one.root, { index: 0n, size: 0n, path: [] }, none.root));
   t.notOk(isIncluded(one.root, { index: -1n, size: 1n, path: [] }, one.root));
+});
+
+test('the cases of transparency-dev/merkle', { skip }, async (t) => {
+  const bytes = (text: string) => Buffer.from(text, 'base64');
+  const run: Readonly<Record<string, (one: MerkleCase, proof: Uint8Array[]) => boolean>> = {
+    inclusion: (one, path) =>
+      isIncluded(
+        bytes(one.leafHash),
+        { index: BigInt(one.leafIdx!), size: BigInt(one.treeSize!), path },
+        bytes(one.root),
+      ),
+    consistency: (one, proof) =>
+      isConsistent(
+        { size: BigInt(one.size1!), root: bytes(one.root1) },
+        { size: BigInt(one.size2!), root: bytes(one.root2) },
+        proof,
+      ),
+    subtreeinclusion: (one, path) =>
+      isInSubtree(
+        bytes(one.leafHash),
+        { index: BigInt(one.leafIdx!), path },
+        { start: BigInt(one.start!), end: BigInt(one.end!), root: bytes(one.root) },
+      ),
+    subtreeconsistency: (one, proof) =>
+      isSubtreeOf(
+        { start: BigInt(one.start!), end: BigInt(one.end!), root: bytes(one.root1) },
+        { size: BigInt(one.size!), root: bytes(one.root2) },
+        proof,
+      ),
+  };
+  for (const [kind, holdsIn] of Object.entries(run)) {
+    const files = readdirSync(join(MERKLE, kind), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    const wrong = files
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((file) => {
+        const one = parseExactJson(readFileSync(file, 'utf8')) as MerkleCase;
+        return holdsIn(one, (one.proof ?? []).map(bytes)) === one.wantErr;
+      });
+    t.same(wrong, [], `${files.length} cases of ${kind}`);
+    t.ok(files.length > 40, kind);
+  }
 });

@@ -15,6 +15,17 @@ test('the records after the end of a log are returned, and none after another hi
   t.end();
 });
 
+test('the size is bounded, and records after a gap begin anew', (t) => {
+  const recent = new RecentRecords(1_000);
+  for (let sequence = 1; sequence <= 100; sequence++) recent.add(record(sequence), placeBefore(sequence));
+  const kept = sequences(recent.after({ sequence: 95, id: 'r95' }));
+  t.same(kept, [96, 97, 98, 99, 100]);
+  t.same(recent.after({ sequence: 80, id: 'r80' }), []);
+  recent.add(record(200), placeBefore(200));
+  t.same(recent.after({ sequence: 99, id: 'r99' }), []);
+  t.end();
+});
+
 test('restoring ends at the record that the servers refuse', async (t) => {
   const written: string[] = [];
   const bus = {

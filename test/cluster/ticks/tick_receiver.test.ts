@@ -127,6 +127,29 @@ test('a sender gathers what changes in a turn, beats, and repeats all prices', a
   ]);
 });
 
+test('what could not be sent is made up for by all prices', async (t) => {
+  const { sender, sent, clock, turn, state } = sending();
+  sender.start();
+  state.mayTick = false;
+  sender.priced(keyOf(1), livePrice(10n));
+  await turn();
+  clock.nowMs = 100;
+  sender.tick(clock.nowMs);
+  t.equal(sent.length, 1);
+  await t.rejects(state.answer(), 'nor does it answer');
+  state.mayTick = true;
+  state.waitingBytes = 9 * 1024 * 1024;
+  clock.nowMs = 200;
+  sender.tick(clock.nowMs);
+  t.equal(sent.length, 1);
+  state.waitingBytes = 0;
+  t.equal(sender.nextDueMs(), 300);
+  clock.nowMs = 300;
+  sender.tick(clock.nowMs);
+  t.same(sent[1], encodeTickBatch(batchOf({ epoch: 1, number: 2, full: true, prices: [[1, 10]] })));
+  t.same(await state.answer(), sent[1]);
+});
+
 test('prices of a leader with other IDs are shown by name, once it has said what they mean', async (t) => {
   const { receive, told, receiver, asked, answer, answerBytes } = receiving();
   receive({ number: 1, full: true, prices: [[1, 10]] });
