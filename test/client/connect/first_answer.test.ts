@@ -70,6 +70,23 @@ test('a silent service costs a second once, and is asked last for 30 s', async (
   t.same(fake.pending, []);
 });
 
+test('a service that failed is asked again where the others fail too', async (t) => {
+  const { services, fake, client } = await setUp(t, 503, 200, 200);
+  const [first, second, third] = services as [FakeService, FakeService, FakeService];
+  t.same(await client.assets(), [second.url]);
+  first.status = 200;
+  t.same(await client.assets(), [second.url]);
+  t.equal(first.asked, 1);
+  second.status = 500;
+  third.status = 500;
+  t.same(await client.assets(), [first.url]);
+  t.same([second.asked, third.asked], [3, 1]);
+  t.same(await client.assets(), [first.url], 'the others failed later');
+  first.status = 500;
+  await t.rejects(client.assets(), { name: 'UnreachableError', message: /HTTP 500/ });
+  t.same(fake.pending, []);
+});
+
 test('the first answer counts, be it a refusal', async (t) => {
   const { services, fake, client } = await setUp(t, 0, 0);
   const [first, second] = services as [FakeService, FakeService];

@@ -106,6 +106,27 @@ test('a repeat is known before it is verified, and decides nothing for the other
   t.ok(merger.admit(priceOf(0, at(0), 5n)));
 });
 
+test('of several services, the present price of one after a loss is no change', async (t) => {
+  const at = (ms: number) => START_NS + BigInt(ms) * NS_PER_MS;
+  for (const services of [1, 2]) {
+    const merger = new Merger(undefined, services);
+    t.ok(merger.admit(priceOf(0, at(0), 5n)));
+    t.equal(merger.admit(priceOf(0, at(900), 5n)), services === 1, `${services} services`);
+    t.ok(merger.admit(priceOf(0, at(910), 6n)));
+    t.ok(merger.admit({ ...priceOf(0, at(920), 6n), attributes: { marketStatus: 1 } }));
+    t.ok(merger.admit(priceOf(0, at(930), 6n)));
+    merger.allLost();
+    t.ok(merger.admit(priceOf(0, at(2_000), 6n)), 'after the loss of all services it is news');
+  }
+});
+
+test('two services that have other inputs of the same price send the same change', async (t) => {
+  const merger = new Merger(undefined, 2);
+  t.ok(merger.admit({ ...priceOf(0, START_NS, 5n), attributes: { inputAgeMs: 4, publishers: 3 } }));
+  const other = { ...priceOf(1, START_NS + 1n, 5n), attributes: { inputAgeMs: 5, publishers: 2 } };
+  t.notOk(merger.admit(other));
+});
+
 function priceOf(source: number, timestampNs: bigint, price: bigint): SourcedPrice {
   return { source, symbol: 'A', timestampNs, price, attributes: {} };
 }
