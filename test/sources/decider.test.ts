@@ -105,16 +105,6 @@ test('between ticks only a move of delta is written', async (t) => {
   ]);
 });
 
-test('a moved conversion moves the prices that it serves', async (t) => {
-  const { take, lines } = filled();
-  lines();
-  take('kraken', 'USDT/USD', '0.9939', '0.9941', after(10));
-  t.match(lines(), [
-    { asset: 'USDTUSD', price: '0.997' },
-    { asset: 'BTCUSD', price: '99850' },
-  ]);
-});
-
 test('age takes a price away, and says so once', async (t) => {
   const { room, lines, take } = filled();
   lines();

@@ -67,12 +67,6 @@ const near = (price: number): HeldQuote =>
 const market = (name: string, quote?: HeldQuote, rate?: bigint | null): Market => ({ name, quote, rate });
 const verdicts = ({ readings }: Decision) => readings.map(({ verdict }) => verdict);
 
-test('the median of the middles', async (t) => {
-  const decision = decided([market('a', near(100)), market('b', near(101)), market('c', near(102))]);
-  t.equal(decision.price, 101n * SCALE);
-  t.same(verdicts(decision), ['used', 'used', 'used']);
-});
-
 test('each fault has its verdict', async (t) => {
   const good = [market('x', near(100)), market('y', near(100))];
   const price = 100n * SCALE;

@@ -120,13 +120,6 @@ test('of several services, the present price of one after a loss is no change', 
   }
 });
 
-test('two services that have other inputs of the same price send the same change', async (t) => {
-  const merger = new Merger(undefined, 2);
-  t.ok(merger.admit({ ...priceOf(0, START_NS, 5n), attributes: { inputAgeMs: 4, publishers: 3 } }));
-  const other = { ...priceOf(1, START_NS + 1n, 5n), attributes: { inputAgeMs: 5, publishers: 2 } };
-  t.notOk(merger.admit(other));
-});
-
 function priceOf(source: number, timestampNs: bigint, price: bigint): SourcedPrice {
   return { source, symbol: 'A', timestampNs, price, attributes: {} };
 }
