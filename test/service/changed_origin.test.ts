@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerLog } from '../../src/cli/log_command.js';
-import { registerVerify } from '../../src/cli/verify_command.js';
 import { createClient, type LoggedEvent, ProtocolError } from '../../src/client/node.js';
 import { checksumAddress, evmAddress } from '../../src/client/verify/evm_signatures.js';
-import { writeExactJson } from '../../src/client/verify/exact_json.js';
 import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { runCommand } from '../cli/run_command.js';
@@ -106,40 +104,6 @@ test('a log that goes on under another origin is said, and is neither accepted n
         `ProtocolError: ${ADDRESS}: the service now has the log ${NEW}, and had ${OLD} before: that log does not go on. Ask the operator why`,
       ],
     );
-  });
-
-  await t.test('by verify --log and log audit', async (t) => {
-    const policy = join(dir, 'tickseal.policy');
-    writeFileSync(policy, oldPolicy);
-    for (const [name, aggregate] of [
-      ['before', before],
-      ['after', after],
-    ] as const) {
-      const file = join(dir, `${name}.json`);
-      writeFileSync(file, writeExactJson(aggregate));
-      const args = [
-        file,
-        '--signer',
-        SIGNER,
-        '--oracle-id',
-        'tests',
-        '--log',
-        service.url,
-        '--policy',
-        policy,
-      ];
-      const { exitCode, stdout, stderr } = await runCommand(registerVerify, ['verify', ...args]);
-      t.equal(exitCode, 1, stderr);
-      t.match(
-        stdout.at(-1),
-        /NOT LOGGED: the service has the log \S+tlog2, and the policy trusts \S+tlog:/,
-        name,
-      );
-    }
-    const folder = join(dir, 'audit');
-    const args = [service.url, '--policy', policy, '--folder', folder, '--once'];
-    const audit = await runCommand(registerLog, ['log', 'audit', ...args]);
-    t.match(audit, { exitCode: 2, stdout: [/^ORIGIN CHANGED: the service has the log \S+tlog2/] });
   });
 });
 

@@ -1,33 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
-import { get, publisherSigner, SERVICE_KEYS, TestSocket, testConfig } from './harness.js';
+import { ServeProcess, writeConfig } from './child.js';
+import { get, publisherSigner, TestSocket } from './harness.js';
 import { type Aggregate, latestOf, UNIT } from './publishing.js';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const ROUNDS = 3;
 /** The number of updates that the process had not answered when it was killed. */
 const PIPELINED = 200;
 /** The number of updates that are sent again after a restart. */
 const REPLAYED = 50;
 
-/** The service in a separate process, because a test can kill only a whole process. */
-interface Child {
-  readonly process: ChildProcess;
-  readonly url: string;
-  readonly socketUrl: string;
-}
-
 for (const threads of [1, 2]) {
   test(`${threads} threads: kill -9 loses nothing that was acknowledged as durable`, async (t) => {
     const dir = t.testdir();
-    const configFile = writeConfig(dir, threads);
+    const config = writeConfig(dir, {
+      listen: { port: 0, threads },
+      assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s' }],
+    });
     const publisher = publisherSigner(1);
     const signedNow = (price: bigint) =>
       publisher.sign({ symbol: 'BTCUSD', price, timestampNs: BigInt(Date.now()) * 1_000_000n });
@@ -38,8 +28,9 @@ for (const threads of [1, 2]) {
     let promised: { readonly second: number; readonly text: string } | undefined;
 
     for (let round = 0; round < ROUNDS; round++) {
-      const child = await startChild(configFile);
-      t.teardown(() => child.process.kill('SIGKILL'));
+      const running = new ServeProcess(['--config', config]);
+      t.teardown(() => running.kill());
+      const child = await running.ready();
       if (acknowledged !== undefined && promised !== undefined) {
         const least = acknowledged.timestamp;
         const { BTCUSD } = await eventually(async () => {
@@ -86,47 +77,12 @@ for (const threads of [1, 2]) {
       }
       // Each round kills the process after more of the updates.
       for (let i = 0; i < round * 20; i++) await socket.next();
-      child.process.kill('SIGKILL');
-      await once(child.process, 'exit');
+      await running.kill();
     }
     t.ok(price > UNIT * BigInt(ROUNDS * PIPELINED));
   });
 }
 
-function writeConfig(dir: string, threads: number): string {
-  mkdirSync(join(dir, 'keys'));
-  const keys = Object.fromEntries(
-    Object.entries(SERVICE_KEYS).map(([type, key]) => {
-      const file = join(dir, 'keys', `${type}.hex`);
-      writeFileSync(file, key.toString('hex'), { mode: 0o600 });
-      return [type, { file }];
-    }),
-  );
-  const configFile = join(dir, 'config.yaml');
-  writeFileSync(
-    configFile,
-    testConfig(dir, {
-      listen: { port: 0, threads },
-      keys,
-      assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s' }],
-    }),
-  );
-  return configFile;
-}
-
-/** Starts `serve`. The address of the service comes from its log. */
-async function startChild(configFile: string): Promise<Child> {
-  const process_ = spawn(process.execPath, [MAIN, 'serve', '--config', configFile], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  for await (const line of createInterface({ input: process_.stdout! })) {
-    const { msg, port } = JSON.parse(line) as { msg: string; port: number };
-    if (msg === 'ready')
-      return { process: process_, url: `http://127.0.0.1:${port}`, socketUrl: `ws://127.0.0.1:${port}` };
-  }
-  throw new Error('the service ended before it was ready');
-}
-
-async function recentText({ url }: Child, second: number): Promise<string> {
+async function recentText({ url }: { readonly url: string }, second: number): Promise<string> {
   return (await get(`${url}/v1/prices/recent?assets=BTCUSD&timestamp=${second}`)).text();
 }
