@@ -8,7 +8,7 @@ import type { CheckpointPublisher } from '../../../src/cluster/node/checkpoint_p
 import { FollowedLog } from '../../../src/cluster/node/followed_log.js';
 import { LogMirror } from '../../../src/cluster/node/log_mirror.js';
 import { LogQuestions } from '../../../src/cluster/node/log_questions.js';
-import { catchUp, type OtherLogFiles } from '../../../src/cluster/node/other_log_files.js';
+import type { OtherLogFiles } from '../../../src/cluster/node/other_log_files.js';
 import { askerOf } from '../../../src/cluster/subjects.js';
 import { Ledger } from '../../../src/publiclog/ledger/ledger.js';
 import { publicFolderOf, stateFolderOf } from '../../../src/publiclog/ledger/ledger_folder.js';
@@ -472,23 +472,6 @@ test('a copy that was killed between its last batch and the public files goes on
   t.equal(await shown(), note.toString());
   t.same(asked, [], 'nothing is copied again');
   await checkCopied(t, source.folders.publicFolder, folders.publicFolder);
-});
-
-test('a copy keeps few records in memory', async (t) => {
-  const manyPrices = (fromNs: bigint) =>
-    Array.from({ length: 60_000 }, (_, i) => recordAt(fromNs + BigInt(i)));
-  const source = new SourceLog(t);
-  await source.grow(3, manyPrices);
-  const copy = await Ledger.open({ ...foldersIn(t), origin: LOG_ORIGIN, onMismatch: t.fail });
-  t.teardown(() => copy.close());
-  const inFiles: bigint[] = [];
-  const read: OtherLogFiles['read'] = async (path) => {
-    inFiles.push(copy.sealed.size);
-    return source.reader.publicFile(path);
-  };
-  await catchUp(copy, 3n, { read });
-  t.same(inFiles, [0n, 0n, 0n, 2n], 'after 120,000 records, the batches are in the files');
-  t.same(copy.sealed, await source.grow(0));
 });
 
 test('an edge that ends does not wait for a long copy', async (t) => {
