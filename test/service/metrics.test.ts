@@ -1,15 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { programCommit } from '../../src/cli/program_version.js';
-import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { promtool } from '../deploy/prometheus.js';
-import { ROOT } from '../pages.js';
-import { ServeProcess, writeConfig } from './child.js';
 import { Feed, units } from './feed.js';
-import { get, publisherSigner, startTestService, TestSocket, TOKEN } from './harness.js';
+import { get, publisherSigner, startTestService, TestSocket } from './harness.js';
 
 async function scrape(adminUrl: string): Promise<string> {
   return (await fetch(`${adminUrl}/metrics`)).text();
@@ -108,39 +101,4 @@ test('promtool has nothing to say of these metrics', async (t) => {
   const lines = checked.output.split('\n').filter((line) => line.includes('tickseal_'));
   t.same(lines, []);
   t.notMatch(checked.output, /parsing|error while/);
-});
-
-test('the file in force and the result of the last reload are shown', async (t) => {
-  const dir = t.testdir();
-  const file = writeConfig(dir);
-  const serve = new ServeProcess(['--config', file]);
-  t.teardown(() => serve.kill());
-  const { adminUrl } = await serve.ready();
-  const sha256Of = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
-  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  const first = await scrape(adminUrl);
-  t.match(
-    first,
-    `tickseal_build_info{version="${version}",commit="${programCommit()}",secp256k1="${secp256k1.implementation}"} 1`,
-  );
-  t.match(first, `tickseal_config_info{sha256="${sha256Of(file)}"} 1`);
-  t.equal(sampleOf(first, 'tickseal_config_last_reload_successful'), 1);
-
-  const started = sha256Of(file);
-  const text = readFileSync(file, 'utf8');
-  writeFileSync(file, 'nonsense: 1\n');
-  serve.child.kill('SIGHUP');
-  await serve.line(/nothing was changed/);
-  const failed = await scrape(adminUrl);
-  t.equal(sampleOf(failed, 'tickseal_config_last_reload_successful'), 0);
-  t.match(failed, `tickseal_config_info{sha256="${started}"} 1`, 'the file that is in force');
-
-  writeFileSync(file, `${text}\n`);
-  serve.child.kill('SIGHUP');
-  await serve.line(/was read again/);
-  const reloaded = await scrape(adminUrl);
-  t.equal(sampleOf(reloaded, 'tickseal_config_last_reload_successful'), 1);
-  t.match(reloaded, `tickseal_config_info{sha256="${sha256Of(file)}"} 1`);
-  t.not(sha256Of(file), started);
-  t.notMatch(reloaded, TOKEN);
 });

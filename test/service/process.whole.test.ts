@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
 import { THREAD_COUNTS } from '../tier.js';
@@ -93,8 +94,15 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   const file = writeConfig(dir);
   const running = new ServeProcess(['--config', file]);
   t.teardown(() => running.kill());
-  const { url, socketUrl } = await running.ready();
+  const { url, socketUrl, adminUrl } = await running.ready();
   const valid = readFileSync(file, 'utf8');
+  const inForce = async () => {
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    const sha256 = /^tickseal_config_info\{sha256="(\w+)"\} 1$/m.exec(metrics)?.[1];
+    return [sha256, /^tickseal_config_last_reload_successful (\d)$/m.exec(metrics)?.[1]];
+  };
+  const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+  t.same(await inForce(), [hashOf(valid), '1']);
   const stream = await TestSocket.open(`${socketUrl}/ws`);
   stream.send({ type: 'subscribe', assets: [1] });
   const feed = await Feed.open({ socketUrl });
@@ -116,6 +124,11 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
     t.match(JSON.parse(line), { level: 50, msg: /nothing was changed/ });
   }
   t.same(await symbols(), ['BTCUSD', 'DYDXUSD']);
+  t.same(
+    await inForce(),
+    [hashOf(valid), '0'],
+    'the file that is in force, and that the last one was refused',
+  );
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
   t.match(await stream.nextJson(), { a: [{ id: 1 }] }, 'the sockets are the same');
 
@@ -127,6 +140,7 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   running.child.kill('SIGHUP');
   await running.line(/was read again/);
   t.same(await symbols(), ['BTCUSD', 'ETHUSD']);
+  t.same(await inForce(), [hashOf(readFileSync(file, 'utf8')), '1']);
   await feed.accept({ symbol: 'ETHUSD', price: units(3) }, { symbol: 'BTCUSD', price: units(2) });
   t.same(await stream.nextJson(), { type: 'taxonomy' }, 'its asset has another ID');
   t.match(await stream.nextJson(), { a: [{ id: 9, v: String(units(2)) }] });

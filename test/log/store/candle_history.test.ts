@@ -77,31 +77,6 @@ test('every resolution agrees with a slow computation from the raw ticks', async
   );
 });
 
-test('three dense days read the same in memory, in files and after a restart', async (t) => {
-  const options = storeOptions(t.testdir());
-  const asset = options.assets[0]!;
-  const ticks: Tick[] = [];
-  for (let s = 17; s < 3 * DAY_S; s += 47)
-    ticks.push({ atS: START_S + s, price: units(1 + ((s * 7_919) % 1_009)) });
-  let store = await openStore(options);
-  for (const { atS, price } of ticks) appendTo(store, sampleAggregate(asset, [], price, atSecond(atS)));
-  const check = (name: string) => {
-    for (const resolution of RESOLUTIONS)
-      t.strictSame(
-        store.history(asset, resolution, START_S + 100, ALL, 50_000),
-        slowHistory(ticks, resolution, START_S + 100, ALL),
-        `${resolution} ${name}`,
-      );
-  };
-  check('in memory');
-  await store.written();
-  check('in files');
-  await store.close();
-  store = await openStore(options);
-  check('after a restart');
-  await store.close();
-});
-
 test('the range: whole candles that start in from <= t < to, and the limit', async (t) => {
   const options = storeOptions(t.testdir());
   const asset = options.assets[0]!;
