@@ -23,8 +23,6 @@ export class LocalExchange {
   connections = 0;
   /** The names of all subscribing messages, in order. */
   readonly asked: string[] = [];
-  /** Called with each new connection. */
-  onConnection: (socket: WebSocket) => void = () => {};
 
   private constructor(kind: BuiltInKind, pairs: readonly string[], server: Server) {
     this.kind = kind;
@@ -102,7 +100,6 @@ export class LocalExchange {
     socket.on('error', () => {});
     socket.on('close', () => this.#sockets.delete(socket));
     socket.on('message', (data) => this.#receive(socket, String(data)));
-    this.onConnection(socket);
   }
 
   #receive(socket: WebSocket, text: string): void {

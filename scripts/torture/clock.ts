@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { symbolOf, TOKEN } from '../load/config.js';
-import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
+import { symbolOf } from '../load/config.js';
 import { SEED, seededRandom } from '../load/random.js';
 import { type ServerProcess, startService } from '../load/server_process.js';
 import { openStreams } from '../load/streams.js';
-import { publishMessage, Updates } from '../load/updates.js';
+import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 import { type Check, count, measured, NONE, type Scale, timing } from './check.js';
-import { keepSending } from './publisher.js';
+import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 import { SignedValues } from './signed_values.js';
 import { WallClock } from './wall_clock.js';
@@ -164,7 +163,9 @@ class ClockTorture {
     this.#service = service;
     this.#settledSinceMs = performance.now() - FOLLOWED_MS_MAX;
     let isLoaded = true;
-    const stopPublishing = await this.#publish(service);
+    const assets = Array.from({ length: ASSETS }, (_, asset) => asset);
+    const load = { port: service.port, publisher: 0, assets, ack: 'true', updates: this.#updates } as const;
+    const stopPublishing = keepSending([await AckedPublisher.open(load)], SEND_INTERVAL_MS);
     const polling = this.#poll(service, () => isLoaded);
     this.#endLoad = () => {
       isLoaded = false;
@@ -173,24 +174,6 @@ class ClockTorture {
     };
     await this.#openStreams(service);
     return service;
-  }
-
-  async #publish({ port }: ServerProcess): Promise<() => void> {
-    let isOpen = true;
-    const socket = await openFrameSocket({
-      port,
-      path: '/evm/publish',
-      token: TOKEN,
-      onFrame: () => {},
-      onClose: () => {
-        isOpen = false;
-      },
-    });
-    const send = () => {
-      const texts = SYMBOLS.map((_, asset) => this.#updates.update(0, asset).text);
-      if (isOpen) socket.write(clientFrame(publishMessage(texts)));
-    };
-    return keepSending([{ send }], SEND_INTERVAL_MS);
   }
 
   async #poll({ port }: ServerProcess, goesOn: () => boolean): Promise<void> {

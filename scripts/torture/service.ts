@@ -9,6 +9,7 @@ export interface ConfigFile {
   tokens: Record<string, unknown>[];
   assets: Record<string, unknown>[];
   listen: Record<string, unknown>;
+  keys: Record<string, unknown>;
   limits: Record<string, unknown>;
   storage: { dir: string };
 }

@@ -103,7 +103,7 @@ class ClusterTorture {
     this.#audit = audit;
     const { nodes } = cluster;
     this.#readers = nodes.map((node) => new NodeReader(node, this.#values, POLL_MS[scale]));
-    const updates = new Updates('evm', { startNs: BigInt(Date.now()) * 1_000_000n - 2n * HOUR_NS });
+    const updates = new Updates('evm', { startNs: BigInt(Date.now()) * 1_000_000n - HOUR_NS });
     this.#publishers = Array.from(
       { length: PUBLISHERS },
       (_, publisher) => new RoamingPublisher(publisher, nodes, updates, SEND_MS[scale]),

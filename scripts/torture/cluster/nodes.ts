@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeConfig } from '../../load/config.js';
@@ -8,7 +8,7 @@ import { type NatsServers, startNatsServers } from '../../load/nats_servers.js';
 import { type ServerProcess, startService } from '../../load/server_process.js';
 import { TcpProxy } from '../../load/tcp_proxy.js';
 import { eventually, pause } from '../../load/wait.js';
-import { readiness, until } from '../service.js';
+import { changeConfig, readiness, until } from '../service.js';
 import { ServerPower } from './synced_files.js';
 
 /** The result of a check of a cluster on a machine without a message server. */
@@ -204,9 +204,6 @@ export class TortureCluster {
 /** The request that moves the lead of the log. Only node 1 of a torture cluster may send it; the nodes do not use it. */
 export const MOVE_LOG_LEADER = '$JS.API.STREAM.LEADER.STEPDOWN.TS_MAIN_LOG';
 
-/** The seed of the public log's key. All aggregators have it. */
-const LOG_SEED = randomBytes(32).toString('hex');
-
 interface NodesAnswer {
   readonly data: { readonly nodes: readonly { readonly node: number; readonly role: string }[] };
 }
@@ -219,31 +216,23 @@ function homeOf(node: number): number {
 async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
   mkdirSync(dir);
   const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
-  const { file } = writeConfig({ signatureType: 'evm', assets: ASSETS, publishers: PUBLISHERS }, dir);
-  const streamKeyFile = join(dir, 'stream.hex');
-  // The key begins with a zero byte, so the key is below the order of the curve.
-  writeFileSync(streamKeyFile, `00${randomBytes(31).toString('hex')}`, { mode: 0o600 });
-  const config = JSON.parse(readFileSync(file, 'utf8'));
   const isAggregator = number <= AGGREGATORS;
-  config.keys = { ...(isAggregator ? config.keys : {}), stream: { file: streamKeyFile } };
-  if (isAggregator) {
-    const logKeyFile = join(dir, 'log.hex');
-    writeFileSync(logKeyFile, LOG_SEED, { mode: 0o600 });
-    config.keys.log = { file: logKeyFile };
-    config.log = { origin: 'torture.example/tlog' };
-  }
-  config.ingest = { max_past: '4h' };
-  // With this low threshold, the service signs every change of a price.
-  for (const asset of config.assets) asset.delta_percent = 0.000001;
-  const credentials = join(dir, 'nats.creds');
-  writeFileSync(credentials, servers.credentialsOf(number), { mode: 0o600 });
-  config.cluster = {
+  const cluster = {
     role: isAggregator ? 'aggregator' : 'edge',
     node: number,
     servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(homeOf(number) + i) % SERVERS]!.port}`),
-    credentials: { file: credentials },
-    log_retention: '5h',
-  };
-  writeFileSync(file, JSON.stringify(config));
+    credentials: servers.credentialsOf(number),
+  } as const;
+  const load = { assets: ASSETS, publishers: PUBLISHERS, publicLog: isAggregator, cluster };
+  const { file } = writeConfig({ signatureType: 'evm', ...load }, dir);
+  const streamKeyFile = join(dir, 'stream.hex');
+  // The key begins with a zero byte, so the key is below the order of the curve.
+  writeFileSync(streamKeyFile, `00${randomBytes(31).toString('hex')}`, { mode: 0o600 });
+  changeConfig(file, ({ keys, assets }) => {
+    // Each node signs payloads with a key of its own.
+    keys['stream'] = { file: streamKeyFile };
+    // With this low threshold, the service signs every change of a price.
+    for (const asset of assets) asset['delta_percent'] = 0.000001;
+  });
   return new TortureNode(number, file, proxies);
 }
