@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/clock/clock.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
-import { BenchLog, openBenchBus } from '../workloads/bench_log.js';
+import { fillLog } from '../workloads/bench_log.js';
 import { startNode, withNatsServers } from '../workloads/cluster.js';
 import { AggregateEntries } from '../workloads/log_records.js';
 
@@ -31,15 +31,12 @@ export const clusterCatchUp: Row = {
 };
 
 function measure(scale: Scale): Promise<Measurement> {
-  return withNatsServers({ count: 1 }, async (servers) => {
+  return withNatsServers(1, async (servers) => {
     const assets = ASSETS[scale];
     const seconds = SPAN_SECONDS[scale];
-    const bus = await openBenchBus(servers);
-    const log = await BenchLog.begin(bus);
     const fromNs = (systemClock().nowNs() - BigInt(seconds) * NS_PER_SECOND) as TimeNs;
-    await log.appendAll(new AggregateEntries(assets).span(fromNs, seconds, assets * PER_ASSET_AND_SECOND));
-    log.stop();
-    await bus.close();
+    const entries = new AggregateEntries(assets);
+    await fillLog(servers, entries.span(fromNs, seconds, assets * PER_ASSET_AND_SECOND));
     const figures: Figures = {};
     const nodes = [];
     for (const [index, role] of ROLES.entries()) {

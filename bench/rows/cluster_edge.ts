@@ -43,7 +43,7 @@ export const clusterEdge: Row = {
 };
 
 function measureEdge(scale: Scale): Promise<Measurement> {
-  return withNatsServers({ count: 1 }, async (servers) => {
+  return withNatsServers(1, async (servers) => {
     const leader = await startNode(servers, { role: 'aggregator', node: 1 }, LOAD);
     const edge = await startNode(servers, { role: 'edge', node: 2 }, LOAD);
     const { updates } = await publishFirstPrices(leader.port, ASSETS, recentUpdates(UPDATE_MS));

@@ -64,7 +64,7 @@ function line(way: WayName): Line {
 }
 
 function measure(scale: Scale): Promise<Measurement> {
-  return withNatsServers({ count: 3 }, async (servers) => {
+  return withNatsServers(3, async (servers) => {
     const alone = await startPricedService(LOAD, {}, recentUpdates(INTERVAL_MS));
     const leader = await startNode(servers, { role: 'aggregator', node: 1 }, LOAD);
     const edge = await startNode(servers, { role: 'edge', node: 2 }, LOAD);

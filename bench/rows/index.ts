@@ -3,7 +3,6 @@ import { busyLatency } from './busy_latency.js';
 import { clusterCatchUp } from './cluster_catch_up.js';
 import { clusterEdge } from './cluster_edge.js';
 import { clusterLatency } from './cluster_latency.js';
-import { clusterLog } from './cluster_log.js';
 import { distinctSets } from './distinct_sets.js';
 import { evmIngest } from './evm_ingest.js';
 import { fanOut } from './fan_out.js';
@@ -42,7 +41,6 @@ export const ROWS: readonly Row[] = [
   growth,
   clusterLatency,
   clusterEdge,
-  clusterLog,
   clusterCatchUp,
 ];
 

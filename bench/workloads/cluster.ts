@@ -1,10 +1,6 @@
 import { type ClusterNode, type LoadConfig, writeConfig } from '../../scripts/load/config.js';
 import { fetchOnce } from '../../scripts/load/fetch_body.js';
-import {
-  type NatsServers,
-  type NatsServersOptions,
-  startNatsServers,
-} from '../../scripts/load/nats_servers.js';
+import { type NatsServers, startNatsServers } from '../../scripts/load/nats_servers.js';
 import { cpuSecondsOf, type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
@@ -20,17 +16,17 @@ const LOOK_INTERVAL_MS = 20;
 const ROLES = ['aggregator', 'edge'] as const;
 
 /**
- * Runs a measurement with new NATS servers, by default with `sync_interval: always`. Without a nats-server program, the measurement
- * reports the missing program.
+ * Runs a measurement with new NATS servers with `sync_interval: always`. Without a nats-server program, the measurement reports the
+ * missing program.
  */
 export async function withNatsServers(
-  options: Pick<NatsServersOptions, 'count' | 'syncAlways' | 'roles'>,
+  count: number,
   run: (servers: NatsServers) => Promise<Measurement>,
 ): Promise<Measurement> {
   const binary = findNatsServer();
   if (binary === undefined)
     return { figures: {}, missing: 'it needs a nats-server, which `scripts/nats_server.sh` fetches' };
-  const servers = await startNatsServers({ binary, roles: ROLES, syncAlways: true, ...options });
+  const servers = await startNatsServers({ binary, count, roles: ROLES, syncAlways: true });
   try {
     return await run(servers);
   } finally {

@@ -58,10 +58,6 @@ test('the table of clusters has the figures of bench/results.json', async (t) =>
       'an edge with 1,000 readers at 10 Hz',
       `${figure('cluster-edge', 'CPU time, a second')} ms of CPU time a second`,
     ],
-    [
-      'aggregates through the log, three copies',
-      `${figure('cluster-log', 'default sync')} a second; ${figure('cluster-log', 'sync_interval: always')} with`,
-    ],
   ] as const)
     t.match(page, `\n| ${work} | ${start}`);
   for (const node of ['aggregator', 'edge'])
