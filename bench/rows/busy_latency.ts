@@ -25,11 +25,9 @@ export const busyLatency: Row = {
     'aggregates, signs and stores. The peer is uWebSockets.js with what no program can leave out: it parses the measured updates and checks their hash and ' +
     'signature with the code of the service, does nothing else, and nothing with the messages of the other publisher.',
   limit:
-    'By a trace, 220 µs pass between the call with an update and the first write of its frame when 100 or 1,000 others come in a second: the code and data are not in the caches after a pause. ' +
-    '13 take its text, 8 charge its token, 13 read it, 16 pass the gate, 8 are its hash, 64 check its signature (35 without a pause), 25 accept the price, 20 make the frame, 36 are the first write. ' +
-    'An unsigned frame waits for no callback or promise before that write, and only 9 of the 220 µs are for the store and timeouts. ' +
-    'The p99 is for the most part waiting for a core: the main thread waits at 5,000 others a second for threads of V8 and of the pool 14 to 20 ms of each second. ' +
-    'With real-time priority, which no thread of another program interrupts, the p99 is 1 to 1.4 ms.',
+    'By a trace, 220 µs pass between the call with an update and the first write of its frame: the code and data are not in the caches after a pause. ' +
+    '64 are the check of the signature (35 without a pause), 36 the first write, 25 the acceptance of the price, 20 the frame, and only 9 the store and timeouts. ' +
+    'The p99 is mostly waiting for a core: with real-time priority, which no thread of another program interrupts, it is 1 to 1.4 ms.',
   rounds: 3,
   variants: { service: measureService, 'bare uWS that verifies the update': measurePeer },
   lines: (scale) => RATES[scale].map(line),

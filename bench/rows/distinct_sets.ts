@@ -36,12 +36,9 @@ export const distinctSets: Row = {
     'CPU time, where ours pays for encoding and one socket write a frame too. ' +
     'Memory is what the main thread holds after its garbage has been collected.',
   limit:
-    'A server that only signs and sends reached 0.70 to 0.87 of the bare loop: how long its writes take depends on how often the client wakes. With real-time priority (`chrt`) ' +
-    'for the server the bare loop takes 24.6 µs, a server that also sends 28.2, ' +
-    'and a frame of the service 32.2. By a profile (`perf`) 20 of these are the signature, 5 the kernel, ' +
-    'which takes 1 KB to a socket of its own for each frame, and 1 is Keccak. The other 6 µs are ' +
-    'the body and its hex, the time that is signed, who pays for it, the way of the digests to the threads and back, and the call of the ' +
-    'socket. What is beside the signature takes as long on a quiet machine, whose signatures are faster, so there it weighs more.',
+    'A server that only signs and sends reached 0.70 to 0.87 of the bare loop, because its writes depend on how often the client wakes. ' +
+    'With real-time priority the bare loop takes 24.6 µs, such a server 28.2, and a frame of the service 32.2: 20 are the signature, 5 the kernel, 1 is Keccak, ' +
+    'and 6 are the body and its hex, who pays for it, the way to the threads and back, and the call of the socket.',
   rounds: 2,
   variants: { service: (scale) => measureService(scale), 'bare Keccak + sign': measureSigning },
   lines: () => [

@@ -24,16 +24,13 @@ export const evmIngest: Row = {
   name: 'evm-ingest',
   title: 'EVM updates accepted per second and core, over a socket',
   method:
-    'Five publishers send real signed updates of 50 assets to the service as fast as it takes them, 3,000 at once; the ' +
-    'figure is what it accepted by the CPU time of all its threads, of 60,000 updates after as many that are not counted: a service runs for ' +
-    'days, and V8 still compiles a few seconds after the start. The service verifies in batches under keys that it knows: by a sum of ' +
-    'multiples of the key and the generator from tables, in WebAssembly. The loops recover a signature and compare the address, ' +
-    'which is what a program does that keeps nothing between two signatures: one with the library that the service uses, one in Go with that ' +
-    'of go-ethereum.',
+    'Five publishers send real signed updates of 50 assets to the service as fast as it takes them, 3,000 at once. ' +
+    'The figure is what it accepted by the CPU time of all its threads, of 60,000 updates after as many that are not counted, while V8 compiles. ' +
+    'The service verifies in batches under keys that it knows, from tables, in WebAssembly. The loops recover a signature and compare the address, as a program does ' +
+    'that keeps nothing between two signatures: one with the library that the service uses, one in Go with that of go-ethereum.',
   limit:
-    'By a profile (`perf`) of messages of 50, three fifths of the CPU time verify: half of it adds points, whose tables of 295 KB a key do not stay in the ' +
-    'caches of a core beside all else. Three tenths are other JavaScript and the functions of V8 and Node that it calls (2 % collect objects), 3 % are the kernel. With ' +
-    'a message of its own for each update, those of one turn of the event loop are verified together, and what reads a message weighs more.',
+    'By a profile of messages of 50, three fifths of the CPU time verify. Half of that adds points, whose tables of 295 KB a key do not stay in the caches. ' +
+    'Three tenths are other JavaScript with the functions of V8 and Node that it calls, and 3 % are the kernel.',
   rounds: 3,
   variants: {
     service: measureService,

@@ -45,12 +45,9 @@ export const fanOut: Row = {
     'Each server is paid by the frames that its clients received and its CPU ' +
     'time, at 100 clients after 25 s, in which V8 compiles the code of a tick.',
   limit:
-    'At 100 clients the kernel, which writes 100 times a tick, has two thirds of the CPU time of the service and 88 % of bare ' +
-    '`app.publish`, which the service cannot pass. Beside it, by a profile (`perf`, 15 s): ' +
-    '9 % is the thread that wakes at the time of the tick, nearly all of it the kernel, which puts it to sleep and wakes it, 4 % its message, 3 % the frame, 4 % ' +
-    'the clock and the other parts that have a tick. The thread wakes once for a tick of all intervals, ' +
-    'its message is empty, and the tick is one callback (`strace`): beside the writes of the frames, a tick makes four system calls more than bare `app.publish`. ' +
-    'A timer of the event loop would take 60 to 75 µs for a wake-up instead of 115 to 150, but its ticks are up to 1 ms late instead of 0.2.',
+    'By a profile of 100 clients, two thirds of the CPU time are the kernel, which writes 100 times a tick; of bare `app.publish` it has 88 %, and this part cannot shrink. ' +
+    'The rest is mostly the thread that wakes at the time of the tick (9 %), its message, the frame and the other parts that have a tick (11 %). ' +
+    'A timer of the event loop would take half the time for a wake-up, but its ticks are up to 1 ms late instead of 0.2.',
   rounds: 3,
   variants: {
     service: (scale) =>

@@ -33,17 +33,13 @@ export const growth: Row = {
   name: 'growth',
   title: 'Cost growth: CPU time of the service by unit of work',
   method:
-    'Assets: accepted updates, 50 a message, by the size of the catalogue. Subscribers: unsigned frames of 10 assets ' +
-    'delivered at 100 ms, by the number of connections. Publishers: accepted updates of 20 assets, by the number of publishers, each ' +
-    'of which makes a median of all. A unit of work at the largest size is compared with the ' +
-    'cheapest of the smaller ones: at the smallest, what the service does ' +
-    'anyway weighs most. No aggregate is signed by the clock while updates are measured. The figure is of 60,000 updates after as many that are not counted, ' +
-    'as in `evm-ingest`: a service runs for days, and V8 still compiles after the first 18,000.',
+    'Assets: accepted updates, 50 a message, by the size of the catalogue. Subscribers: unsigned frames of 10 assets at 100 ms, by the number of connections. ' +
+    'Publishers: accepted updates of 20 assets, by the number of publishers, each of which makes a median of all. ' +
+    'A unit of work at the largest size is compared with the cheapest of the smaller ones. The clock signs no aggregate meanwhile. ' +
+    'The figure is of 60,000 updates after as many that are not counted: V8 still compiles after the first 18,000.',
   limit:
-    'By a profile (`perf`) of 240,000 updates, an update cost 18 µs more at 10,000 assets than at 100: 3.4 were the verification, ' +
-    'whose tables of the key do not stay in the caches beside all else, 3.3 the kernel, which made most of the time new pages for objects that survive a collection, ' +
-    '2.8 the collection, 1.3 larger maps; the rest is spread over all steps. Of what survived, 30 % were the lists of the replay ' +
-    'windows, which grow and shrink each second.',
+    'By a profile, an update cost 18 µs more at 10,000 assets than at 100. 3.4 were the verification, whose tables do not stay in the caches, ' +
+    '3.3 the kernel’s new pages for objects that survive a collection, 2.8 the collection, and 1.3 larger maps; the rest is spread over all steps.',
   rounds: 2,
   variants: {
     assets: (scale) => measureEach(scale, 'assets', (assets) => costOfUpdate(scale, assets, 1, 50)),

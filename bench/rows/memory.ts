@@ -26,11 +26,9 @@ export const memory: Row = {
   name: 'memory',
   title: 'Memory of 10,000 idle subscribers',
   method:
-    'Anonymous memory of connections that have subscribed to one asset in real time, whose price does not change. ' +
-    'Bare uWebSockets.js has the same connections subscribed to a topic. ' +
-    'The first line compares a server with 5,000 connections and with 10,000 more, each time after V8 has collected the garbage ' +
-    'and the C library has returned its free memory. V8 has at most 1 MiB for new objects there (`--max-semi-space-size=1`), ' +
-    'because it enlarges this memory with the work of the process and reduces it when the process is idle. ' +
+    'Anonymous memory of connections that have subscribed to one asset in real time, whose price does not change, beside bare uWebSockets.js with a topic. ' +
+    'The first line compares a server with 5,000 connections and with 10,000 more, each time after a collection of the garbage. V8 has at most 1 MiB for new objects there ' +
+    '(`--max-semi-space-size=1`), because it changes this memory with the work of the process. ' +
     'The other line is a new process with V8’s own settings, before and 1.5 s after 10,000 connections.',
   limit:
     'Beside uWebSockets.js a connection takes 360 bytes of objects: a socket (120), a session (112), what ties it to the binding (72), four ' +

@@ -54,13 +54,9 @@ export const rest: Row = {
     'and fastify send the same body, which they were given before, without looking at the request. ' +
     'The service checks the token and its rate limit, and reads what is asked for.',
   limit:
-    'By a profile (`perf`) the kernel’s reading and writing of a socket is three fifths of an answer, and it costs all the same. ' +
-    'For 1 asset the service takes 0.8 to 1.2 µs more than the bare route (6.9 and 6.1, 7.2 and 6.0 µs, medians of 25 and 21 turns on a busy machine). ' +
-    'By a sampled profile a quarter of the service’s own time in an answer is the query and the headers, a fifth the calls that write the answer, and a tenth three readings of the clock; ' +
-    'the rest is the token, the rate limit, the look for the answer and the counts, none above a tenth. ' +
-    'In some rounds of 100 assets the client, which has a core of its own and ' +
-    'is busy, reads an answer in small pieces: the server then has a third of a core, and an answer goes out in many writes, which costs twice as much. ' +
-    'It was so in rounds of the service and of fastify, and the median of five may be such a one.',
+    'By a profile, three fifths of an answer are the kernel’s reading and writing of the socket. For 1 asset the service takes 0.8 to 1.2 µs more than the bare route. ' +
+    'A quarter of its own time is the query and the headers, a fifth the calls that write the answer, and a tenth three readings of the clock. ' +
+    'In some rounds of 100 assets the busy client reads an answer in small pieces. The answer then goes out in many writes, which costs twice as much.',
   rounds: 5,
   variants: {
     service: (scale) => measure(scale),

@@ -35,12 +35,11 @@ export const start: Row = {
   name: 'start',
   title: 'CPU time of a start',
   method:
-    'CPU time of the commands, as bash measures it, beside `node -e 0`; and CPU time of all threads of `serve` from its start until ' +
-    'its line `ready`: with 100 assets and an empty folder, and with 1,000 assets and a folder of 1 GB of lines of aggregates with five inputs. ' +
-    'Then the service with 100 assets is killed with `SIGKILL` and started again. The time is from the kill until a reader, which connects ' +
-    'as soon as the port is open, has its first frame with a price. Each figure is the median of five. ' +
-    'At last `serve --take-over` takes over from a service with 100 assets. The figure is the longest time between two verified ticks of a reader with the ' +
-    'client library at 10 ms: quiet, and while another process uses one of the cores all the time; with one thread that serves and with two.',
+    'CPU time of the commands, as bash measures it, beside `node -e 0`; and CPU time of all threads of `serve` from its start until its line `ready`: ' +
+    'with 100 assets and an empty folder, and with 1,000 assets and a folder of 1 GB of lines of aggregates with five inputs. ' +
+    'Then the service with 100 assets is killed with `SIGKILL` and started again, and a reader, which connects as soon as the port is open, waits for a price. ' +
+    'At last `serve --take-over` takes over. The figure is the longest time between two verified ticks of a reader with the client library at 10 ms: ' +
+    'quiet, and while another process uses a core all the time; with one thread that serves and with two.',
   limit:
     'A bare Node 20 takes a quarter to three quarters of the CPU time of a command. From 22.8 on Node stores the compiled code of the program, and 20 compiles it at ' +
     "each start. The rest is the modules' run, the configuration, the verifier's tables and the worker. With 1 GB the start reads the newest snapshot and the log after it; " +

@@ -44,19 +44,13 @@ export const threads: Row = {
   name: 'threads',
   title: 'Two threads that serve, against one',
   method:
-    'The loads of `rest`, `distinct-sets`, `fan-out` (5,000 readers, every 100 ms) and `latency` (10 subscribers, unsigned) ' +
-    'with `listen.threads` 1 and 2. What the service does is divided by the CPU time of all its threads: on two cores the load ' +
-    'needs one of them, so totals say little. With two threads each signs and encodes the frames of its own readers, and each ' +
-    'follows all prices. Requests come from one process with 32 connections for each thread, so that a thread has the same load in ' +
-    'both variants. On a machine with eight or more cores the lines “in all” ' +
-    'compare the answers a second of four threads with those of one, with requests from four processes for either. `listen.threads: auto` is 1 until such a machine ' +
-    'shows a gain: run `npm ci && npm run bench -- threads` there, with nothing else running, and send in `bench/results.json`.',
+    'The loads of `rest`, `distinct-sets`, `fan-out` (5,000 readers, every 100 ms) and `latency` (10 subscribers, unsigned) with `listen.threads` 1 and 2. ' +
+    'The work is divided by the CPU time of all threads of the service, because on two cores the load needs one of them. ' +
+    'Requests come from one process with 32 connections for each thread. With eight or more cores the lines “in all” compare the answers a second of four threads with those of one. ' +
+    '`listen.threads: auto` is 1 until such a machine shows a gain: run `npm ci && npm run bench -- threads` there, with nothing else running, and send in `bench/results.json`.',
   limit:
-    'Most of a long answer, and of a frame, is the kernel that writes to the socket: with the load on the second of two cores, ' +
-    'three busy threads share them, and each write finds colder caches. A price on its way from a publisher to a ' +
-    'subscriber is 40 µs in the first thread, 50 µs later in the main thread, 180 µs there, 160 µs later in a thread that serves (the main ' +
-    'thread wakes both and then signs, and there are two cores), and 60 µs in that. uWebSockets.js alone needs 1.6 to 1.8 times as long when ' +
-    'messages pass through three threads.',
+    'Most of a long answer, and of a frame, is the kernel that writes to the socket. On two cores, three busy threads and the load share the caches, so each write finds them colder. ' +
+    'A price passes through three threads, and waits for one of the two cores twice. uWebSockets.js alone needs 1.6 to 1.8 times as long when messages pass through three threads.',
   rounds: 3,
   variants: {
     '1 thread': (scale) => measure(scale, 1),

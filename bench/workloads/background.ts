@@ -19,13 +19,8 @@ export interface Background {
  * Starts another publisher in a separate process, which sends without a pause. Resolves when the publisher has begun to send.
  * @returns a function that ends the publisher
  */
-export async function startBackground({
-  port,
-  path,
-  rate,
-  seconds,
-}: Background): Promise<() => Promise<void>> {
-  const args = [String(port), path, String(rate), String(seconds)];
+export async function startBackground(load: Background): Promise<() => Promise<void>> {
+  const args = [load.port, load.path, load.rate, load.seconds].map(String);
   const child = fork(fileURLToPath(new URL('./background_main.js', import.meta.url)), args);
   const ended = once(child, 'exit');
   await Promise.race([
