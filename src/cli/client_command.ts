@@ -66,32 +66,14 @@ export function tellClientError({ stderr }: CommandStreams, origin: Shown, error
 
 /** Returns one line for users about a lost or refused connection. */
 export function describeDown(url: string, { reason, httpStatus }: Down): Shown {
-  return shown`${url}: ${reasonText((httpStatus !== undefined && REFUSALS[httpStatus]) || plainReason(reason))}`;
-}
-
-/** Errors of the network in plain words. The TLS library reports a wrong version number when a port with an `https` address has no TLS. */
-const NETWORK_REASONS: readonly (readonly [error: RegExp, text: string])[] = [
-  [
-    /wrong version number|packet length too long/,
-    'no TLS answers at this address; a service without TLS has an address that begins with ws:// or http://',
-  ],
-  [
-    /\bECONNREFUSED\b/,
-    'nothing listens at this address (ECONNREFUSED): does the service run, and at this port?',
-  ],
-  [/\b(?:ENOTFOUND|EAI_AGAIN)\b/, 'the name of this host has no address'],
-];
-
-/** Describes an error of the network in plain words. Other reasons stay as they are. */
-export function plainReason(reason: string): string {
-  return NETWORK_REASONS.find(([error]) => error.test(reason))?.[1] ?? reason;
+  return shown`${url}: ${reasonText((httpStatus !== undefined && REFUSALS[httpStatus]) || reason)}`;
 }
 
 /** The reasons for which a server refuses an upgrade or a request, by HTTP status. */
 export const REFUSALS: Readonly<Record<number, string>> = {
   400: 'the service refuses the parameters of this request (400)',
-  401: 'the service does not know this token (401)',
+  401: 'the service does not know this token (401): give one that its operator lists, in TICKSEAL_TOKEN',
   403: 'this token may not do this (403)',
-  404: 'there is no such service at this address (404)',
+  404: 'there is no such service at this address (404): a base address has no path such as /ws',
   429: 'the service has too many requests or connections of this token (429)',
 };

@@ -49,5 +49,7 @@ export async function readSecretKey(
 function readKeyFile(file: string): string {
   const read = readSecretFile(file);
   if ('text' in read) return read.text;
-  throw new RangeError(`--key: ${existsSync(file) ? read.message : 'neither 64 hex digits nor a file'}`);
+  throw new RangeError(
+    `--key: ${existsSync(file) ? read.message : 'neither 64 hex digits nor a file; tickseal keygen --out FILE makes one'}`,
+  );
 }

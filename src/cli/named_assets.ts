@@ -4,7 +4,7 @@ import { idsBySymbol, type Taxonomy } from '../client/prices/taxonomy.js';
 import { isIdName, namedId, unknownSymbols } from '../wire/asset_id.js';
 import { REST_PATHS } from '../wire/paths.js';
 import type { SignatureType } from '../wire/signatures.js';
-import { plainReason, REFUSALS } from './client_command.js';
+import { REFUSALS } from './client_command.js';
 import { ownText, reasonText, type Shown, shown } from './shown_line.js';
 
 interface NamingOptions {
@@ -47,7 +47,7 @@ async function readTaxonomy({ url, token, signer }: NamingOptions): Promise<Taxo
   } catch (error) {
     const refusal = error instanceof RefusedError ? REFUSALS[error.status] : undefined;
     return refusal === undefined
-      ? reasonText(plainReason((error as Error).message))
+      ? reasonText((error as Error).message)
       : shown`${url}${REST_PATHS.taxonomy}: ${ownText(refusal)}`;
   }
 }

@@ -4,7 +4,7 @@ import { RefusedError } from '../client/connect/errors.js';
 import { createClient } from '../client/node.js';
 import { instantText } from '../model/instant.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
-import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
+import { type CommandStreams, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
 import { parseOracleId } from './option_forms.js';
 import { reasonText, type Shown, shown } from './shown_line.js';
 
@@ -49,5 +49,5 @@ export function pastFault(error: unknown): Shown {
   const keptFromNs = error instanceof RefusedError ? error.keptFromNs : undefined;
   const kept =
     keptFromNs === undefined ? shown`` : shown`; the service keeps prices from ${instantText(keptFromNs)}`;
-  return shown`${reasonText(plainReason(message))}${kept}`;
+  return shown`${reasonText(message)}${kept}`;
 }

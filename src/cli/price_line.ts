@@ -39,7 +39,7 @@ type LineFields = Readonly<Record<string, unknown>>;
 export function parsePriceLine(line: string, lineNumber: number, options: PriceLineOptions): PriceLine {
   const value = parseExactJson(line);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return bad('it is not a JSON object');
+    return bad('it is not a JSON object such as {"asset":"BTCUSD","price":"95000.5"}');
   const fields = value as LineFields;
   if (fields['type'] === SIGNED_PRICES_TYPE) {
     const traceId = fields['trace_id'];
@@ -56,7 +56,7 @@ export function parsePriceLine(line: string, lineNumber: number, options: PriceL
 export function parsePriceArgument(text: string, options: PriceLineOptions): PriceLine {
   const [, asset, price] = /^(.+)=([^=]+)$/.exec(text) ?? [];
   return asset === undefined
-    ? bad(`"${shownText(text)}" is not SYMBOL=PRICE`)
+    ? bad(`"${shownText(text)}" is not SYMBOL=PRICE, such as BTCUSD=95000.5`)
     : priceToSign({ asset, price }, options);
 }
 
@@ -69,7 +69,7 @@ function priceToSign(fields: LineFields, { scaled, clock }: PriceLineOptions): P
   if (price === undefined) {
     if (/^-0(?:\.0+)?$/.test(priceText)) return bad(`price "${priceText}" is zero with a sign`);
     return bad(
-      `price "${priceText}" is not ${scaled ? 'an integer times 10^18' : 'a decimal number'} in range`,
+      `price "${priceText}" is not ${scaled ? 'an integer times 10^18 in range' : 'a decimal number in range, such as 95000.5'}`,
     );
   }
   const timestampNs = timestamp === undefined ? clock.nowNs() : parseTimeNs(String(timestamp));

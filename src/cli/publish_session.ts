@@ -179,7 +179,8 @@ export class PublishSession {
     }
     if (line.kind === 'bad') return this.#refuse(line.reason);
     const signer = this.#signer;
-    if (signer === undefined) return this.#refuse('a price to be signed needs --key');
+    if (signer === undefined)
+      return this.#refuse('a price to be signed needs --key: tickseal keygen makes one');
     try {
       const update = signer.sign(line.price);
       if (this.#everyMs !== undefined && !this.#lastPrices.keep(line.price))

@@ -1,16 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { NODE } from '../client/connect/node_platform.js';
 import { Coverage } from '../client/prices/coverage.js';
-import type { Frame } from '../client/prices/frame.js';
 import { PayloadVerifier } from '../client/prices/payload_verifier.js';
 import { SignedMemory } from '../client/prices/signed_memory.js';
 import { Subscriber } from '../client/prices/subscriber.js';
-import { decodePayload } from '../client/verify/decode_payload.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
 import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
 import { instantText } from '../model/instant.js';
 import { NS_PER_MS } from '../model/time.js';
-import { ATTRIBUTE_NAMES, attributeFields } from '../wire/attribute_facts.js';
+import { ATTRIBUTE_NAMES } from '../wire/attribute_facts.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import {
   CHANNEL_INTERVALS_MS,
@@ -30,6 +28,7 @@ import {
   tellClientError,
   withConnectionOptions,
 } from './client_command.js';
+import { decodedFrame, timeOf } from './decoded_frame.js';
 import { resolveAssets } from './named_assets.js';
 import { subscribeQuorum } from './quorum_subscription.js';
 import { RaisedTaxonomy } from './raised_taxonomy.js';
@@ -48,12 +47,20 @@ interface SubscribeOptions {
   readonly quorum?: string;
 }
 
+/** A longer silence makes a person think that the command hangs. */
+const WAIT_MS = 3_000;
+
 /**
  * Adds `tickseal subscribe`. The exit status is 1 if the connection failed or an asset is unknown. With `--decode`, the status is
  * also 1 if a frame has no signature or fails a check, or if a key has signed two values for one time. The status is 3 if no check failed
  * but the user named no signer.
+ * @param waitMs the time without a price after which standard error says what the command waits for
  */
-export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
+export function registerSubscribe(
+  program: Command,
+  streams: CommandStreams = process,
+  waitMs = WAIT_MS,
+): void {
   withConnectionOptions(
     program.command('subscribe').description('print a stream of prices, one frame a line'),
     streams,
@@ -109,7 +116,7 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
         decode,
         ...(decode && { messageType: given.messageType ?? 'signed_ecdsa' }),
       };
-      const exitCode = await subscribe(assets, options, streams);
+      const exitCode = await subscribe(assets, options, streams, waitMs);
       if (exitCode !== 0) process.exitCode = exitCode;
     });
 }
@@ -119,6 +126,7 @@ async function subscribe(
   assets: readonly string[],
   options: SubscribeOptions,
   streams: CommandStreams,
+  waitMs: number,
 ): Promise<number> {
   let exitCode = 0;
   const warn = (problem: Shown) => tell(streams.stderr, shown`subscribe: ${problem}`);
@@ -130,13 +138,21 @@ async function subscribe(
     fail(shown`frames of --message-type ${options.messageType ?? ''} have no signature to check`);
     return exitCode;
   }
+  let wasUp = false;
+  const patience = setTimeout(
+    () =>
+      warn(
+        shown`${options.url}: ${ownText(wasUp ? 'connected, and no price yet' : 'no answer yet')}; waiting`,
+      ),
+    waitMs,
+  );
   const resolved = await resolveAssets(assets, options);
   if (!('ids' in resolved)) {
+    clearTimeout(patience);
     fail(resolved);
     return exitCode;
   }
   let frames = 0;
-  let wasUp = false;
   let isClosing = false;
   let end: () => void = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -163,6 +179,7 @@ async function subscribe(
   const received = new RaisedTaxonomy(resolved, {
     read: () => resolveAssets(assets, options),
     onFrame(frame, { ids, taxonomyId }) {
+      clearTimeout(patience);
       if (isClosing) return;
       let report: PayloadReport | undefined;
       if (options.decode && frame.type === 'signed_ecdsa') {
@@ -231,6 +248,7 @@ async function subscribe(
     end();
   });
   await ended;
+  clearTimeout(patience);
   process.off('SIGINT', stop);
   process.off('SIGTERM', stop);
   await subscriber.close();
@@ -252,30 +270,6 @@ function describeChange(former: readonly number[], returned: readonly number[]):
 
 function idNames(ids: readonly number[]): string {
   return ids.map((id) => `#${id}`).join(', ');
-}
-
-function timeOf(frame: Frame): bigint | undefined {
-  if (frame.type === 'unsigned') return frame.timestampNs;
-  const payload = decodePayload(frame.payload);
-  return 'check' in payload ? undefined : payload.timestampNs;
-}
-
-/** Returns the payload in the form of an unsigned frame, together with its signer, the verdict and the failed checks. */
-function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): object {
-  const failed = checks.filter(({ status }) => status === 'failed');
-  return {
-    type: 'signed_ecdsa',
-    tax: payload?.taxonomyId,
-    ts: payload?.timestampNs,
-    a: payload?.assets.map(({ id, value, ...attributes }) => ({
-      id,
-      v: value.toString(),
-      ...attributeFields(attributes),
-    })),
-    signer,
-    verdict,
-    failed: failed.map(({ name, reason }) => `${name}: ${reason}`),
-  };
 }
 
 function parseCount(text: string): number {

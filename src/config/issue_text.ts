@@ -11,7 +11,17 @@ export function describeIssue(issue: z.core.$ZodIssue, value: unknown, isSecret 
   if (value === undefined) return `missing; ${expected}`;
   if (isSecret) return expected;
   // If only the combination of a mapping's keys is wrong, the value needs no description.
-  return issue.code === 'custom' && isNested(value) ? expected : `${expected}, found ${describeValue(value)}`;
+  return issue.code === 'custom' && isNested(value)
+    ? expected
+    : `${expected}, found ${describeValue(value)}${numberIn(issue, value)}`;
+}
+
+/** Returns the end of a sentence about a text that a reader takes for a number, such as `0,1` or `0.1%`. */
+function numberIn(issue: z.core.$ZodIssue, value: unknown): string {
+  const text = typeof value === 'string' ? value.replace(',', '.').replace(/ ?%$/, '') : '';
+  const isMeant =
+    issue.code === 'invalid_type' && issue.expected === 'number' && /^-?\d+(?:\.\d+)?$/.test(text);
+  return isMeant ? `: write ${text}` : '';
 }
 
 /** Returns the schema's own message if the schema has one. Such a message begins with "expected". */

@@ -17,6 +17,7 @@ import { type KeySource, mapSources } from './key_source.js';
 import type { LogConfig } from './log_section.js';
 import { type Environment, type PrivateKeys, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
+import { withCure } from './unreadable_file.js';
 
 /** Makes all paths absolute. Relative paths start at the folder of the file. */
 export function withAbsolutePaths(config: Config, baseDir: string): Config {
@@ -131,6 +132,13 @@ interface NamedTlsFiles {
   readonly keyFile?: string;
 }
 
+/** The contents that a missing file must have. */
+const TLS_CURES: Readonly<Record<string, string>> = {
+  ca_file: 'it must hold the certificate of the authority in PEM',
+  cert_file: 'it must hold the certificate and those of its issuers in PEM',
+  key_file: 'it must hold the private key of the certificate in PEM',
+};
+
 /** Checks that the files exist, that only the owner can use the key, and that TLS can start with the files. */
 function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Problem[] {
   const texts = {
@@ -139,7 +147,7 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
     ...(keyFile !== undefined && { key_file: readSecretFile(keyFile) }),
   };
   const problems = Object.entries(texts).flatMap(([key, read]): Problem[] =>
-    'message' in read ? [{ path: [...at, key], message: read.message }] : [],
+    'message' in read ? [{ path: [...at, key], message: withCure(read.message, TLS_CURES[key]!) }] : [],
   );
   if (problems.length > 0) return problems;
   // The code converts the texts to buffers, because TLS would ignore an empty text.

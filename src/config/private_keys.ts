@@ -6,6 +6,7 @@ import type { Path, Problem } from './document.js';
 import { isTimed, type KeySource } from './key_source.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
+import { withCure } from './unreadable_file.js';
 
 /** The private keys. Each key has 32 bytes. The keys of curves are big-endian and within 1..n-1. */
 export interface PrivateKeys {
@@ -127,8 +128,9 @@ function loadKey(
   env: Environment,
 ): Buffer | Problem {
   const read = readSecret(path, source, baseDir, env);
-  if ('message' in read) return read;
   const type = KEY_TYPES[name];
+  if ('message' in read)
+    return { ...read, message: withCure(read.message, `tickseal keygen ${type} --out FILE makes one`) };
   if (type === 'log')
     return (
       parseLogKey(read.text) ?? { path: read.path, message: 'holds no log key: expected 32 bytes of hex' }

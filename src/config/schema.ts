@@ -131,7 +131,9 @@ const keys = z.strictObject({
 
 const token = z.strictObject({
   name: tokenName,
-  sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of a SHA-256'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of a SHA-256, as tickseal token prints them'),
   /** The scopes. The key is required, because the rights of a token have no default. */
   scopes: z.array(z.enum(['rest', 'stream', 'publish'])).min(1),
   requests_per_second: z.int().min(1).max(1_000_000).prefault(5),

@@ -4,8 +4,16 @@ export function cannotBeRead(error: unknown): string {
   return `cannot be read: ${REASONS[code ?? ''] ?? (code || (error as Error).message)}`;
 }
 
+/** The reason for a missing file. */
+const NO_FILE = 'there is no such file';
+
+/** Adds to the reason why a file cannot be read what makes a missing one. */
+export function withCure(message: string, cure: string): string {
+  return message.endsWith(NO_FILE) ? `${message}; ${cure}` : message;
+}
+
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: NO_FILE,
   ENOTDIR: 'something above it is not a folder',
   EISDIR: 'it is a folder, not a file',
   EACCES: 'this user may not read it',

@@ -46,7 +46,10 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   if (type === PING_TYPE) return { type, id };
   if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
-    return { error: 'assets is not an array of integer asset IDs', id };
+    return {
+      error: 'assets is not an array of integer asset IDs: /v1/taxonomy has the ID of each symbol',
+      id,
+    };
   // Other messages ignore this field like any unknown field.
   if (type === 'subscribe' && ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
@@ -69,7 +72,7 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
   try {
     message = JSON.parse(text);
   } catch {
-    return 'the message is not JSON';
+    return 'the message is not JSON such as {"type":"subscribe","assets":[1]}';
   }
   return typeof message === 'object' && message !== null && !Array.isArray(message)
     ? (message as Record<string, unknown>)

@@ -1,3 +1,5 @@
+import { REST_PATHS } from './paths.js';
+
 /** The largest streaming asset ID and taxonomy ID. Both IDs are uint16. */
 export const UINT16_MAX = 0xffff;
 
@@ -30,12 +32,15 @@ export function namedId(name: string, idOf: (symbol: string) => number | undefin
 }
 
 /**
- * Returns the known symbol that a caller probably means: `BTCUSD` for `btcusd`, `BTC/USD` or `btc-usd`.
+ * Returns the known symbol that a caller probably means: `BTCUSD` for `btcusd`, `BTC/USD`, `btc-usd` or `BTC-USDT`.
  * @param isKnown returns whether the symbol exists and the caller may see it
  */
 export function likelySymbol(symbol: string, isKnown: (symbol: string) => boolean): string | undefined {
   const upper = symbol.toUpperCase();
-  return [upper, upper.replace(/[^A-Z0-9]/g, '')].find((likely) => likely !== symbol && isKnown(likely));
+  const plain = upper.replace(/[^A-Z0-9]/g, '');
+  return [upper, plain, plain.replace(/USD[CT]$/, 'USD')].find(
+    (likely) => likely !== symbol && isKnown(likely),
+  );
 }
 
 /** The error for a streaming ID where only symbols are names. */
@@ -62,9 +67,13 @@ export function listUnknown(
   const names = unknown.map(({ symbol }) => symbol);
   const likely = new Set(unknown.map((one) => one.likely));
   likely.delete(undefined);
-  const question = likely.size === 0 ? '' : `; did you mean ${[...likely].join(', ')}?`;
+  const question =
+    likely.size === 0
+      ? `; ${REST_PATHS.taxonomy} lists all names`
+      : `; did you mean ${[...likely].join(', ')}?`;
+  const listRemark = names.some((name) => /[;| ]/.test(name)) ? '; commas separate names' : '';
   const number = names.find((name) => /^\d+$/.test(name));
   const idRemark = takesIds && number !== undefined ? `; a streaming ID is written #${number}` : '';
   const symbolRemark = !takesIds && names.some(isIdName) ? `; ${ONLY_SYMBOLS}` : '';
-  return `${names.join(', ')}${question}${idRemark}${symbolRemark}`;
+  return `${names.join(', ')}${question}${listRemark}${idRemark}${symbolRemark}`;
 }

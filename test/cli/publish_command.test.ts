@@ -122,6 +122,7 @@ test('whatever is not accepted gives exit status 1', async (t) => {
     ['no json', /not a JSON object/],
     ['{"asset":"BTCUSD"}', /price "undefined"/],
     ['{"asset":"BTCUSD","price":"1e-19"}', /price "1e-19"/],
+    ['{"asset":"BTCUSD","price":"3,14"}', /price "3,14" is not a decimal number in range, such as 95000\.5/],
     ['{"price":"1"}', /asset/],
     ['{"asset":"BTCUSD","price":"1","timestamp":1.5}', /timestamp/],
     ['{"asset":"BTCUSD","price":"1","trigger":5}', /trigger/],
@@ -146,7 +147,7 @@ test('a key that cannot be read is not shown', async (t) => {
   const typo = KEY.slice(1);
   const { stderr, exitCode } = await publish(['--key', typo, 'BTCUSD=1']);
   t.equal(exitCode, 1);
-  t.match(stderr, /neither 64 hex digits nor a file$/m);
+  t.match(stderr, /neither 64 hex digits nor a file; tickseal keygen --out FILE makes one$/m);
   t.notMatch(stderr, typo);
   t.match((await publish(['--key', '/dev/null', 'BTCUSD=1'])).stderr, /is not a file/);
   const file = join(t.testdir({ 'key.hex': `${KEY}0` }), 'key.hex');
@@ -167,7 +168,7 @@ test('a connection that is refused is one clear line', async (t) => {
   });
   const refused = await runCommand(registerPublish, args);
   t.match(refused, {
-    stderr: `publish: ${server.url}: the service does not know this token (401)\n`,
+    stderr: `publish: ${server.url}: the service does not know this token (401): give one that its operator lists, in TICKSEAL_TOKEN\n`,
     exitCode: 1,
   });
   await server.close();

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { PassThrough } from 'node:stream';
 import { type Test, test } from 'tap';
 import { registerSubscribe } from '../../src/cli/subscribe_command.js';
 import { type ContractServer, startContractServer, TOKEN } from '../client/contract_server.js';
@@ -46,7 +49,7 @@ test('a symbol that has both signature types stands for its EVM asset, unless th
   t.same(await assetsFor('--type', 'stark', 'BTCUSD', 'DYDXUSD', '#2'), [40, 41, 2]);
   t.same(await assetsFor('--type', 'evm', 'BTCUSD'), [1]);
   t.match(await subscribe(server, '--type', 'stark', 'ETHUSD', 'BTCUSD'), {
-    stderr: 'subscribe: the service has no stark asset ETHUSD\n',
+    stderr: 'subscribe: the service has no stark asset ETHUSD; /v1/taxonomy lists all names\n',
     exitCode: 1,
   });
   t.equal((await subscribe(server, '--type', 'rsa', 'ETHUSD')).exitCode, 1);
@@ -112,10 +115,41 @@ test('whoever names a signer gets signed frames, and is told where they are not'
   });
 });
 
+test('a long silence is explained: no answer, or no price', async (t) => {
+  /** Runs the command. @param onTold called when the command has said what it waits for */
+  const told = (url: string, asset: string, onTold: () => void) =>
+    runCommand(
+      (program, streams) => {
+        (streams.stderr as PassThrough).on('data', (text) => String(text).includes('waiting') && onTold());
+        registerSubscribe(program, streams, 50);
+      },
+      ['subscribe', '--url', url, '--count', '1', asset],
+    );
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => silent.close());
+  const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const unanswered = await told(url, 'BTCUSD', () => sockets.map((socket) => socket.destroy()));
+  t.equal(unanswered.exitCode, 1);
+  t.match(unanswered.stderr, `subscribe: ${url}: no answer yet; waiting\n`);
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  let send = () => {};
+  server.onSocket = (socket) => {
+    send = () => socket.send(FRAME);
+  };
+  t.same(await told(server.url, '#1', () => send()), {
+    stdout: [FRAME],
+    stderr: `subscribe: ${server.url}: connected, and no price yet; waiting\n`,
+    exitCode: 0,
+  });
+});
+
 test('unknown assets and refusals are one clear line', async (t) => {
   const server = await streaming(t, []);
   t.match(await subscribe(server, 'NOUSD', 'BTCUSD'), {
-    stderr: 'subscribe: the service has no asset NOUSD\n',
+    stderr: 'subscribe: the service has no asset NOUSD; /v1/taxonomy lists all names\n',
     exitCode: 1,
   });
   t.match(await subscribe(server, '#77'), {
@@ -125,14 +159,14 @@ test('unknown assets and refusals are one clear line', async (t) => {
   const wrong = (asset: string) =>
     runCommand(registerSubscribe, ['subscribe', '--url', server.url, '--token', 'wrong', asset]);
   const refusal =
-    /^subscribe: --token stands in the list of processes, .+\nsubscribe: \S+: the service does not know this token \(401\)\n$/;
+    /^subscribe: --token stands in the list of processes, .+\nsubscribe: \S+: the service does not know this token \(401\): give one .+\n$/;
   t.match(await wrong('#1'), { stderr: refusal, exitCode: 1 });
   t.match(await wrong('BTCUSD'), { stderr: refusal, exitCode: 1 });
   t.equal((await subscribe(server, '--count', '0', '#1')).exitCode, 1);
   t.equal((await subscribe(server, '--channel', '2s', '#1')).exitCode, 1);
   await server.close();
   t.match((await subscribe(server, 'BTCUSD')).stderr, /^subscribe: http:\S+taxonomy: .+\n$/);
-  t.match((await subscribe(server, '#1')).stderr, /ECONNREFUSED/);
+  t.match((await subscribe(server, '#1')).stderr, /^subscribe: ws:\S+: nothing listens at this address/);
 });
 
 test('a signal ends it with what it has', async (t) => {

@@ -195,7 +195,7 @@ test('bad keys and TLS files are errors at their place in the file', async (t) =
   );
   const result = loadConfig(file, {});
   t.same(result.ok ? [] : result.errors, [
-    `${file}:8:5 listen.tls.cert_file: ${folder}/nope.pem cannot be read: there is no such file`,
+    `${file}:8:5 listen.tls.cert_file: ${folder}/nope.pem cannot be read: there is no such file; it must hold the certificate and those of its issuers in PEM`,
     `${file}:9:5 listen.tls.key_file: ${folder}/keys is not a file`,
     `${file}:16:5 keys.evm.file: ${folder}/keys/evm.hex is open to its group or to others (mode 0640); chmod 600 it`,
     `${file}:18:5 keys.stark.env: the variable STARK_KEY is not set`,

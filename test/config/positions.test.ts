@@ -50,6 +50,20 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
   ]);
 });
 
+test('a text that a reader takes for a number comes with the number', async (t) => {
+  for (const [text, ending] of [
+    ['0,1', ': write 0.1'],
+    ['0.1%', ': write 0.1'],
+    ['-5 %', ': write -5'],
+    ['much', ''],
+    ['1,000,000', ''],
+  ])
+    t.equal(
+      errorsOf(`assets:\n  - { id: 1, symbol: BTCUSD, delta_percent: "${text}" }`).at(-1),
+      `config.yaml:2:30 assets[0].delta_percent: expected a number, found "${text}"${ending}`,
+    );
+});
+
 test('an error in the YAML names its line and column', async (t) => {
   for (const [text, ...errors] of [
     ['keys:\n  evm: "x\n', '3:1: Missing closing "quote'],

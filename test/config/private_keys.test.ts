@@ -93,7 +93,10 @@ test('an error names every bad key and shows no part of it', async (t) => {
   });
   for (const [source, expected] of [
     [{ env: 'EMPTY' }, 'the variable EMPTY is not set'],
-    [{ file: 'nope' }, `${folder}/nope cannot be read: there is no such file`],
+    [
+      { file: 'nope' },
+      `${folder}/nope cannot be read: there is no such file; tickseal keygen evm --out FILE makes one`,
+    ],
     [{ file: '.' }, `${folder} is not a file`],
   ] as const) {
     t.match(load({ evm: source }, folder, { EMPTY: '' }), { ok: false, errors: [{ message: expected }] });

@@ -177,7 +177,7 @@ test('a refused token is replaced by the one that getToken gives next', async (t
   await t.rejects(other.client.stream(['BTCUSD']).next(), {
     name: 'RefusedError',
     status: 401,
-    message: `${service.url}: the service says "the access token is not known"`,
+    message: `${service.url}: the service says "the access token is not known: ask the operator for one"`,
   });
   await t.rejects(other.client.taxonomy(), { name: 'RefusedError', status: 401 });
   await other.client.close();

@@ -3,6 +3,9 @@ import { test } from 'tap';
 import { type PingRequest, pongText, readRequest } from '../../src/stream/request.js';
 import { cases } from '../tier.js';
 
+const NOT_JSON = 'the message is not JSON such as {"type":"subscribe","assets":[1]}';
+const NO_IDS = 'assets is not an array of integer asset IDs: /v1/taxonomy has the ID of each symbol';
+
 test('a request is read with each asset once', async (t) => {
   t.same(readRequest('{"type":"subscribe","assets":[3,1,3]}'), {
     type: 'subscribe',
@@ -33,19 +36,19 @@ test('a ping needs no assets, and its id comes back', async (t) => {
 
 test('an error names the field, and repeats the id if there is one', async (t) => {
   const errors: [string, string, unknown?][] = [
-    ['', 'the message is not JSON'],
-    ['subscribe', 'the message is not JSON'],
+    ['', NOT_JSON],
+    ['subscribe', NOT_JSON],
     ['[]', 'the message is not a JSON object'],
     ['null', 'the message is not a JSON object'],
     ['5', 'the message is not a JSON object'],
     ['{}', 'type is not "subscribe" or "unsubscribe" or "ping"'],
     ['{"type":"Subscribe","id":5}', 'type is not "subscribe" or "unsubscribe" or "ping"', '5'],
-    ['{"type":"subscribe","id":"a"}', 'assets is not an array of integer asset IDs', '"a"'],
-    ['{"type":"subscribe","assets":{"0":1}}', 'assets is not an array of integer asset IDs'],
-    ['{"type":"subscribe","assets":["1"]}', 'assets is not an array of integer asset IDs'],
-    ['{"type":"subscribe","assets":[1.5]}', 'assets is not an array of integer asset IDs'],
-    ['{"type":"subscribe","assets":[1,null]}', 'assets is not an array of integer asset IDs'],
-    ['{"type":"subscribe","assets":[1e999]}', 'assets is not an array of integer asset IDs'],
+    ['{"type":"subscribe","id":"a"}', NO_IDS, '"a"'],
+    ['{"type":"subscribe","assets":{"0":1}}', NO_IDS],
+    ['{"type":"subscribe","assets":["1"]}', NO_IDS],
+    ['{"type":"subscribe","assets":[1.5]}', NO_IDS],
+    ['{"type":"subscribe","assets":[1,null]}', NO_IDS],
+    ['{"type":"subscribe","assets":[1e999]}', NO_IDS],
     ['{"type":"subscribe","assets":[],"ignore_invalid":1}', 'ignore_invalid is not true or false'],
     [
       '{"type":"subscribe","assets":[],"id":null}',

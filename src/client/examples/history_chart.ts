@@ -1,10 +1,12 @@
 import { createClient } from 'tickseal/client';
+import { settings } from './required_settings.js';
 
 // Draws the candles of the last minutes as text. Each candle is a line: a thin line from low to high, and a bar from open to
 // close.
 //   node history_chart.js BTCUSD 20
 
-const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const { TICKSEAL_URL = 'http://127.0.0.1:8080' } = process.env;
+const { TICKSEAL_TOKEN, SIGNER } = settings('TICKSEAL_TOKEN', 'SIGNER');
 const [symbol = 'BTCUSD', minutes = '20'] = process.argv.slice(2);
 const WIDTH = 40;
 

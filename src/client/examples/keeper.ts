@@ -3,14 +3,16 @@ import { createClient, Subscriber, verifyPayload } from 'tickseal/client';
 import { createPublicClient, encodeFunctionData, type Hex, http, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { WebSocket } from 'ws';
+import { settings } from './required_settings.js';
 
 // Keeps the prices of a TicksealReader fresh: by deviation, and by a heartbeat.
 //   READER=0x… RPC_URL=http://… KEEPER_KEY=0x… node keeper.js [BTCUSD:0.5:3600 …]     symbol:deviation in percent:heartbeat in seconds
 // Without arguments, the pushed assets of DEPLOYMENT=network/environment in the service's configuration count. It may be killed at
 // any time and run twice: the contract refuses what is not newer, so a second transaction can only be paid in vain.
 
-const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '', RPC_URL } = process.env;
-const { READER, KEEPER_KEY, DEPLOYMENT = '', STATE = 'keeper.spent' } = process.env as Record<string, Hex>;
+const { TICKSEAL_TOKEN, SIGNER, RPC_URL } = settings('TICKSEAL_TOKEN', 'SIGNER', 'RPC_URL');
+const { READER, KEEPER_KEY } = settings('READER', 'KEEPER_KEY') as Record<string, Hex>;
+const { TICKSEAL_URL = 'http://127.0.0.1:8080', DEPLOYMENT = '', STATE = 'keeper.spent' } = process.env;
 const { CHANNEL = '500ms', ATTRIBUTES } = process.env as { CHANNEL?: '500ms'; ATTRIBUTES?: string };
 const number = (name: string, value: number) => Number(process.env[name] ?? value);
 /** The shortest time between two blocks of the chain: a payload may be dated so much after the newest block. */

@@ -1,10 +1,12 @@
 import { createClient, parseDecimalPrice } from 'tickseal/client';
+import { settings } from './required_settings.js';
 
 // Prints a line and ends with exit code 2 when a price is stale, or has moved since the start by more than a given
 // percentage.
 //   node price_alert.js BTCUSD 1.5 30
 
-const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const { TICKSEAL_URL = 'http://127.0.0.1:8080' } = process.env;
+const { TICKSEAL_TOKEN, SIGNER } = settings('TICKSEAL_TOKEN', 'SIGNER');
 const [symbol = 'BTCUSD', percent = '1', staleSeconds = '30'] = process.argv.slice(2);
 const limit = parseDecimalPrice(percent);
 if (limit === undefined) throw new RangeError(`${percent} is not a number of percent`);

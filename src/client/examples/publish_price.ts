@@ -1,10 +1,11 @@
 import { createClient } from 'tickseal/client';
+import { settings } from './required_settings.js';
 
 // Publishes a price that is signed with a publisher's key, and prints the service's verdict.
 //   PUBLISHER_KEY=0x… ORACLE_ID=mykey node publish_price.js BTCUSD 61000.5
 
-const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN } = process.env;
-const { PUBLISHER_KEY = '', ORACLE_ID = '' } = process.env;
+const { TICKSEAL_URL = 'http://127.0.0.1:8080' } = process.env;
+const { TICKSEAL_TOKEN, PUBLISHER_KEY, ORACLE_ID } = settings('TICKSEAL_TOKEN', 'PUBLISHER_KEY', 'ORACLE_ID');
 const [symbol = 'BTCUSD', price = ''] = process.argv.slice(2);
 
 // This client reads no prices, so it needs no signers.

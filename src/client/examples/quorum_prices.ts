@@ -1,9 +1,11 @@
 import { createClient } from 'tickseal/client';
+import { settings } from './required_settings.js';
 
 // Reads a stream from several services of an operator. Ends when fewer services are connected than the quorum.
 //   TICKSEAL_URLS=https://a.example.com,https://b.example.com node quorum_prices.js BTCUSD 2
 
-const { TICKSEAL_URLS = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const { TICKSEAL_URLS = 'http://127.0.0.1:8080' } = process.env;
+const { TICKSEAL_TOKEN, SIGNER } = settings('TICKSEAL_TOKEN', 'SIGNER');
 const urls = TICKSEAL_URLS.split(',');
 const [symbol = 'BTCUSD', quorum = `${Math.floor(urls.length / 2) + 1}`] = process.argv.slice(2);
 

@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createEVM } from '@ethereumjs/evm';
 import { createClient, formatDecimalPrice, Subscriber } from 'tickseal/client';
 import { WebSocket } from 'ws';
+import { settings } from './required_settings.js';
 
 // Reads a signed payload and passes it to the Solidity verifier, which runs in an EVM inside this process.
 //   solc --bin --optimize … TicksealVerifier.sol && node verify_on_chain.js BTCUSD TicksealVerifier.bin
 
-const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
+const { TICKSEAL_URL = 'http://127.0.0.1:8080' } = process.env;
+const { TICKSEAL_TOKEN, SIGNER } = settings('TICKSEAL_TOKEN', 'SIGNER');
 const [symbol = 'BTCUSD', bytecodeFile = 'TicksealVerifier.bin'] = process.argv.slice(2);
 const word = (value: bigint | number | string) => BigInt(value).toString(16).padStart(64, '0');
 

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { verifyAggregate } from 'tickseal/client';
+import { settings } from './required_settings.js';
 
 // Verifies saved aggregates offline. The bytes of an aggregate are enough to check each publisher's signature, the price and the
 // service's signature.
 //   curl … "$TICKSEAL_URL/v1/prices/latest?assets=BTCUSD" > price.json && node verify_saved_price.js price.json
 
-const { SIGNER = '' } = process.env;
+const { SIGNER } = settings('SIGNER');
 const [file = 'price.json'] = process.argv.slice(2);
 
 // This call passes the text and not parsed JSON, because JSON.parse loses digits of timestamps.

@@ -75,7 +75,7 @@ export async function lockFolder(dir: string, takeOver = false): Promise<FolderL
   }
   predecessor?.destroy();
   closeSync(descriptor);
-  throw new Error('it is in use by another process');
+  throw new Error('it is in use by another process: end that one, or choose another folder');
 }
 
 /** Returns whether a living process has claimed the folder. */

@@ -97,7 +97,8 @@ export class Logins {
       if (limited !== undefined) return this.#refuseLimited(request, limited);
     }
     const token = tokens.find(hash);
-    if (token === undefined) return this.#refuse(request, 'unknown', 'the access token is not known');
+    if (token === undefined)
+      return this.#refuse(request, 'unknown', 'the access token is not known: ask the operator for one');
     this.#remember(request, token, hash, nowNs);
     tokens.keepRecent(authorization[0]!, token);
     return withScope(token, scope);

@@ -4,6 +4,7 @@ import { parseStreamOptions } from '../../stream/stream_options.js';
 import { namedId, unknownSymbols } from '../../wire/asset_id.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
+import { missingFault } from '../http/query.js';
 import { failure, type RestResponse } from '../http/rest_exchange.js';
 import { type Endpoint, readerPath } from './connection.js';
 import { type StreamEndpointOptions, sharedTerms, signsNothing } from './stream_endpoint.js';
@@ -28,7 +29,7 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
       if (query.get('encoding') === 'binary') return failure(400, 'encoding must be json here');
       const fault = signsNothing(parsed, options);
       if (fault !== undefined) return fault;
-      const ids = readAssets(query.get('assets'), options);
+      const ids = readAssets(query, options);
       if ('status' in ids) return ids;
       const isVisible = (id: number | undefined) => id !== undefined && stream.isVisible(id, caller);
       const ignores = query.get('ignore_invalid') ?? 'false';
@@ -62,13 +63,17 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
   };
 }
 
+/** The other parameters of the path. */
+const PARAMETERS = ['channel', 'message_type', 'addtl_attrs', 'ignore_invalid', 'encoding'];
+
 /** Reads the list of symbols and streaming IDs. @returns the ID by each name */
 function readAssets(
-  text: string | undefined,
+  query: ReadonlyMap<string, string>,
   { idOf }: EventEndpointOptions,
 ): Map<string, number | undefined> | RestResponse {
-  if (text === undefined) return failure(400, 'assets is missing');
+  const text = query.get('assets');
+  if (text === undefined) return failure(400, missingFault('assets', query, PARAMETERS));
   const names = text.split(',').map((name) => name.trim());
-  if (names.includes('')) return failure(400, 'assets has an empty element');
+  if (names.includes('')) return failure(400, 'assets has an empty element; in a URL, # is written %23');
   return new Map(names.map((name) => [name, namedId(name, idOf)]));
 }

@@ -19,6 +19,19 @@ export function parseQuery(raw: string): ReadonlyMap<string, string> | string {
   return parameters;
 }
 
+/** Returns the error for a missing parameter. @param known the parameters that the path has */
+export function missingFault(
+  name: string,
+  query: ReadonlyMap<string, string>,
+  known: readonly string[],
+): string {
+  const other = [...query.keys()].filter((given) => !known.includes(given));
+  return `${name} is missing${other.length === 0 ? ': /docs describes it' : `; the request has ${other.join(', ').slice(0, OTHER_LENGTH_MAX)}`}`;
+}
+
+/** The longest list of unknown parameters in an error, in characters. */
+const OTHER_LENGTH_MAX = 100;
+
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));

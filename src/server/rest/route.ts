@@ -3,6 +3,7 @@ import type { Scope } from '../../config/config.js';
 import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_login_check.js';
 import type { Token } from '../access/tokens.js';
+import { missingFault } from '../http/query.js';
 import type { RouteError, RouteResult } from './route_result.js';
 
 export type { RouteAnswer, RouteError, RouteResult } from './route_result.js';
@@ -120,7 +121,7 @@ function build<P extends ParameterTable>(
       for (const [name, { schema, required }] of entries) {
         const text = query.get(name);
         if (text === undefined) {
-          if (required) return { status: 400, error: `${name} is missing` };
+          if (required) return { status: 400, error: missingFault(name, query, Object.keys(parameters)) };
           continue;
         }
         const read = schema.safeParse(text);

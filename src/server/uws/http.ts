@@ -124,7 +124,11 @@ export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
     : failure(426, 'Sec-WebSocket-Version is not 13', [['Sec-WebSocket-Version', '13']]);
 }
 
-const NO_UPGRADE = failure(426, 'this path takes WebSocket connections', [['Upgrade', 'websocket']]);
+const NO_UPGRADE = failure(
+  426,
+  'this path takes WebSocket connections: its address begins with ws:// or wss://',
+  [['Upgrade', 'websocket']],
+);
 
 /** @returns the answer to a method that is not in capitals; names of methods are case-sensitive (RFC 9110, section 9.1) */
 export function methodFaultOf(method: string): RestResponse | undefined {

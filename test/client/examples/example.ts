@@ -57,7 +57,7 @@ export function startProgram(
 /** Starts an example. */
 export function startExample(
   t: Test,
-  service: TestService,
+  service: Pick<TestService, 'url' | 'evmAddress'>,
   name: string,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

@@ -9,7 +9,7 @@ import { build } from '../solidity/build.js';
 import { runExample, startExample } from './example.js';
 
 const LINES_MIN = 15;
-const LINES_MAX = 40;
+const LINES_MAX = 45;
 /** The keeper is a whole program. */
 const LINES_MAX_OF_KEEPER = 150;
 
@@ -40,7 +40,7 @@ async function serve(t: Test): Promise<{ service: TestService; tell(decimal: str
 
 test('every example stands in the table of its page, is short, and is run by a test', async (t) => {
   const folder = join(ROOT, 'src/client/examples');
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && name !== 'required_settings.ts');
   t.equal(files.length, 9);
   const listed = [...section('src/client/README.md', 'Examples').matchAll(/^\| \[`(\w+\.ts)`\]/gm)].map(
     ([, name]) => name,
@@ -59,6 +59,37 @@ test('every example stands in the table of its page, is short, and is run by a t
     t.ok(lines >= LINES_MIN && lines <= most, `${name} has ${lines} lines`);
     t.match(tests, `'${name.replace('.ts', '')}'`, name);
   }
+});
+
+test('an example names the variables that it lacks, and ends with one line', async (t) => {
+  const names = ['TICKSEAL_TOKEN', 'SIGNER'];
+  const none = {
+    TICKSEAL_TOKEN: '',
+    SIGNER: '',
+    PUBLISHER_KEY: '',
+    ORACLE_ID: '',
+    RPC_URL: '',
+    READER: '',
+    KEEPER_KEY: '',
+  };
+  const service = { url: 'http://127.0.0.1:1', evmAddress: '' };
+  for (const [name, missing] of [
+    ...['history_chart', 'price_alert', 'quorum_prices', 'verify_on_chain', 'watch_price'].map(
+      (one) => [one, names] as const,
+    ),
+    ['keeper', [...names, 'RPC_URL']],
+    ['publish_price', ['TICKSEAL_TOKEN', 'PUBLISHER_KEY', 'ORACLE_ID']],
+    ['verify_saved_price', ['SIGNER']],
+  ] as const)
+    t.same(
+      await runExample(t, service, name, [], none),
+      { status: 2, output: `set ${missing.join(', ')} in the environment\n` },
+      name,
+    );
+  const file = await runExample(t, service, 'verify_saved_price', ['nosuch.json'], {
+    SIGNER: `0x${'11'.repeat(20)}`,
+  });
+  t.match(file, { status: 1, output: /^ENOENT: .*'nosuch\.json'\n$/ });
 });
 
 test('watch_price prints verified prices', async (t) => {

@@ -40,7 +40,9 @@ test('of several that find a killed owner at the same time one gets the folder',
     const locks = await Promise.allSettled(Array.from({ length: 4 }, () => lockFolder(dir)));
     const held = locks.filter(({ status }) => status === 'fulfilled');
     t.equal(held.length, 1);
-    await t.rejects(lockFolder(dir), { message: 'it is in use by another process' });
+    await t.rejects(lockFolder(dir), {
+      message: 'it is in use by another process: end that one, or choose another folder',
+    });
     for (const lock of locks) if (lock.status === 'fulfilled') await lock.value.release(true);
     await (await lockFolder(dir)).release(true);
   }

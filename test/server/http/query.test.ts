@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { parseQuery } from '../../../src/server/http/query.js';
+import { missingFault, parseQuery } from '../../../src/server/http/query.js';
 
 const entries = (raw: string) => {
   const query = parseQuery(raw);
@@ -34,6 +34,16 @@ test('what is malformed or repeated is named', async (t) => {
   t.equal(entries('%=1'), 'a parameter name has a malformed % escape');
   t.equal(entries('a=1&a=1'), 'a is given more than once');
   t.equal(entries('assets=1&%61ssets=2'), 'assets is given more than once');
+});
+
+test('a missing parameter is named with what the request has instead', async (t) => {
+  const query = (text: string) => parseQuery(text) as ReadonlyMap<string, string>;
+  t.equal(
+    missingFault('assets', query('signature_type=evm'), ['signature_type']),
+    'assets is missing: /docs describes it',
+  );
+  t.equal(missingFault('assets', query('assets%5B%5D=A'), []), 'assets is missing; the request has assets[]');
+  t.equal(missingFault('a', query(`${'b'.repeat(200)}=1`), []).length, 130);
 });
 
 test('what URLSearchParams writes is read back, and no text makes it throw', async () => {

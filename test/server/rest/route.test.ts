@@ -35,7 +35,7 @@ const ask = (query: Record<string, string>) => {
 test('a parameter is read or named in the error', async (t) => {
   t.same(ask({ at: '1772460000' }), { at: 1_772_460_000 });
   t.same(ask({ at: '-5', list: ' A ,B,A' }), { at: -5, list: ['A', 'B'] });
-  t.equal(ask({}), '400 at is missing');
+  t.equal(ask({}), '400 at is missing: /docs describes it');
   for (const at of ['', ' 1', '1.0', '1e3', '0x1', '1772460000000000', '--1', '١'])
     t.equal(ask({ at }), '400 at is not an integer of UNIX seconds', at);
   for (const list of ['', ',', 'A,', 'A,,B', ' , '])
@@ -57,14 +57,19 @@ test('assets are found all or none, and every unknown one is named', async (t) =
     symbolsOf(['BTCUSD', 'ETHUSD', 'SOLUSD'], bitcoinOnly),
     '403 the access token does not cover these assets: ETHUSD, SOLUSD',
   );
-  t.equal(symbolsOf(['X', 'ETHUSD'], bitcoinOnly), '400 assets names unknown assets: X');
+  t.equal(
+    symbolsOf(['X', 'ETHUSD'], bitcoinOnly),
+    '400 assets names unknown assets: X; /v1/taxonomy lists all names',
+  );
 });
 
 test('one asset is found, unknown or not covered', async (t) => {
   const one = (symbol: string, token = all) =>
     findAsset({ parameter: 'symbol', symbol, signatureType: undefined }, token, find);
   t.equal(one('BTCUSD', bitcoinOnly), assets[0]);
-  t.match(one('btc/usd'), { error: 'symbol names an unknown asset: btc/usd; did you mean BTCUSD?' });
+  for (const name of ['btc/usd', 'BTC-USDT'])
+    t.match(one(name), { error: `symbol names an unknown asset: ${name}; did you mean BTCUSD?` });
+  t.match(one('BTCUSD;ETHUSD'), { error: /; \/v1\/taxonomy lists all names; commas separate names$/ });
   t.match(one('eth-usd', bitcoinOnly), { error: 'symbol names an unknown asset: eth-usd' });
   t.match(one('X'), { status: 400, error: 'symbol names an unknown asset: X' });
   t.match(one('ETHUSD', bitcoinOnly), { status: 403 });

@@ -240,7 +240,11 @@ test('bad parameters are named', async (t) => {
     [{ detail: 'all' }, 400, /^detail must be price, signature or whole$/],
     [{ format: 'xml' }, 400, /^format must be/],
     [{ signature_type: 'rsa' }, 400, /^signature_type must be/],
-    [{ asset: 'NOUSD' }, 400, /^asset names an asset that is not configured .*: NOUSD$/],
+    [
+      { asset: 'NOUSD' },
+      400,
+      /^asset names an asset that is not configured .*: NOUSD; \/v1\/taxonomy lists all names$/,
+    ],
     [{ asset: 'btc/usd' }, 400, /: btc\/usd; did you mean BTCUSD\?$/],
     [{ asset: '' }, 400, /^asset names/],
   ];
