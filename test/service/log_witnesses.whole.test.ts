@@ -93,7 +93,9 @@ test('a backup of a running service goes on where no later checkpoint was cosign
   const readiness = async () => (await fetch(`${service.adminUrl}/readyz`)).text();
   const size = await cosignedBy(service, policy, ['W1', 'W2']);
   await backup('early');
-  await cosignedBy(service, policy, ['W1', 'W2'], size);
+  // The log goes on during the backup, so the copy may have more batches than the checkpoint before it.
+  const served = await cosignedBy(service, policy, ['W1', 'W2'], size);
+  await cosignedBy(service, policy, ['W1', 'W2'], served + 5n);
   await service.stop();
   await backup('last');
   mkdirSync(join(dir, 'other/tlog'), { recursive: true });

@@ -28,10 +28,13 @@ const PASSES_MAX = 20;
 
 export interface BackUpOptions {
   readonly onProgress?: OnProgress;
-  /** Copies more parts of the data folder into the unfinished copy. */
+  /**
+   * Copies more parts of the data folder into the unfinished copy, each time after the other parts: these may name what the service has
+   * written to such a part, so a copy of it that is older would contradict them.
+   */
   readonly copyMore?: (source: string, unfinished: string) => Promise<unknown>;
   /** Checks more parts of the copy. */
-  readonly checkMore?: PartCheck;
+  readonly checkMore?: PartCheck | undefined;
 }
 
 /**
@@ -52,8 +55,7 @@ export async function backUp(
   try {
     rmSync(unfinished, { recursive: true, force: true });
     makeFolder(unfinished);
-    await copyMore(source, unfinished);
-    const contents = await copyUnchanged(source, unfinished, onProgress, checkMore);
+    const contents = await copyUnchanged(source, unfinished, { onProgress, copyMore, checkMore });
     // The format comes last, because it makes the target a data folder.
     const names = readdirSync(unfinished).sort(
       (a, b) => Number(a === FORMAT_FILE) - Number(b === FORMAT_FILE),
@@ -80,14 +82,18 @@ function requireNew(target: string, name: string): void {
 async function copyUnchanged(
   source: string,
   target: string,
-  onProgress: OnProgress,
-  checkMore: PartCheck | undefined,
+  {
+    onProgress,
+    copyMore,
+    checkMore,
+  }: BackUpOptions & Required<Pick<BackUpOptions, 'onProgress' | 'copyMore'>>,
 ): Promise<FolderContents> {
   const copied = new Map<string, string>();
   for (let pass = 1; ; pass++) {
     const before = snapshotMark(source);
     await copyChanged(source, target, copied, onProgress);
     if (snapshotMark(source) !== before && pass < PASSES_MAX) continue;
+    await copyMore(source, target);
     const contents = await readContents(target, onProgress, checkMore);
     const [damage] = contents.damage;
     if (damage === undefined) return contents;
