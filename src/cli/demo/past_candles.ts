@@ -9,8 +9,10 @@ import { MINUTE_S } from '../../wire/resolution.js';
 import type { DemoAsset } from './demo_catalogue.js';
 import { createAssetWalk } from './walk.js';
 
-const HOURS = 12;
-const MINUTES_PER_HOUR = 60;
+/** The minutes of open markets that each asset receives. */
+const MINUTES = 24 * 60;
+/** The earliest minute, before now. No market of the demo is closed for longer. */
+const MINUTES_AGO_MAX = 5 * 24 * 60;
 const QUOTES_PER_MINUTE = 4;
 /** The ratio of a past step to a live step. A past quote replaces several live quotes, so its step is larger. */
 const STEP_FACTOR = 3n;
@@ -25,8 +27,8 @@ export interface PastCandlesOptions {
 }
 
 /**
- * Fills a new store with simulated candles of the last twelve hours, because a new user should not see an empty chart. A minute in
- * which the market was closed has no candle. The last candle ends near the price at which the simulation starts.
+ * Fills a new store with simulated candles of the last 24 hours in which the market was open, because a new user should not see an empty
+ * chart. A minute in which the market was closed has no candle. The last candle ends near the price at which the simulation starts.
  */
 export async function writePastCandles({ storageDir, assets, clock }: PastCandlesOptions): Promise<void> {
   if (existsSync(storageDir) || assets.length === 0) return;
@@ -50,13 +52,15 @@ function minutesBefore(
   const walk = createAssetWalk(asset, asset.id, STEP_FACTOR);
   const minutes: NumberedCandle[] = [];
   let close = walk.quote();
-  for (let minute = endMinute - 1; minute >= endMinute - HOURS * MINUTES_PER_HOUR; minute--) {
+  for (let minute = endMinute - 1; minute >= endMinute - MINUTES_AGO_MAX; minute--) {
+    if (minutes.length === MINUTES) break;
+    if (!isOpen(minute)) continue;
     const quotes = [close];
     for (let quote = 1; quote < QUOTES_PER_MINUTE; quote++) {
       walk.step();
       quotes.push(walk.quote());
     }
-    if (isOpen(minute)) minutes.push(candleOf(minute, quotes));
+    minutes.push(candleOf(minute, quotes));
     close = quotes.at(-1)!;
   }
   return minutes.reverse();

@@ -5,7 +5,9 @@ import { Publisher } from '../../client/prices/publisher.js';
 import { type PriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
 import { systemClock } from '../../clock/clock.js';
 import type { SignatureType } from '../../model/asset.js';
-import type { Clock } from '../../model/time.js';
+import { createCalendars } from '../../model/calendar/calendars.js';
+import { type Clock, secondOf } from '../../model/time.js';
+import { MARKET_CLOSED } from '../../wire/market_status_codes.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { reasonText, shown, tell } from '../shown_line.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
@@ -61,11 +63,15 @@ interface SimulatedPublisher {
 
 interface SimulatedAsset {
   readonly symbol: string;
+  readonly calendar: string;
   readonly walk: PriceWalk;
+  /** The newest price, which stays while the market is closed. */
+  price: bigint | undefined;
 }
 
 class Simulation {
   readonly #clock: Clock;
+  readonly #calendars = createCalendars({}).calendars;
   readonly #publishers: SimulatedPublisher[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
 
@@ -122,16 +128,26 @@ class Simulation {
     if (publisher.connection.bufferedBytes > BUFFERED_BYTES_MAX) return;
     publisher.messages += 1;
     const share = publisher.shares[publisher.messages % publisher.shares.length]!;
-    for (const { walk } of share) walk.step();
     this.#publish(publisher, share);
+  }
+
+  /** Moves the price of an asset whose market is open. */
+  #priceOf(asset: SimulatedAsset): bigint {
+    const second = Number(secondOf(this.#clock.nowNs()));
+    const status = this.#calendars.get(asset.calendar)?.stateAt(second).status;
+    if (status !== MARKET_CLOSED || asset.price === undefined) {
+      asset.walk.step();
+      asset.price = asset.walk.quote();
+    }
+    return asset.price;
   }
 
   #publish({ connection, signer, venue }: SimulatedPublisher, assets: readonly SimulatedAsset[]): void {
     const metadata = { simulation: true, venue };
-    const updates = assets.map(({ symbol, walk }) =>
+    const updates = assets.map((asset) =>
       signer.sign({
-        symbol,
-        price: walk.quote(),
+        symbol: asset.symbol,
+        price: this.#priceOf(asset),
         timestampNs: this.#clock.nowNs(),
         trigger: 'clock',
         metadata,
@@ -144,7 +160,8 @@ class Simulation {
 
 function simulate(asset: DemoAsset): SimulatedAsset {
   const seed = (asset.id * 0x9e3779b1) ^ Date.now();
-  return { symbol: asset.symbol, walk: createAssetWalk(asset, seed) };
+  const { symbol, calendar } = asset;
+  return { symbol, calendar, walk: createAssetWalk(asset, seed), price: undefined };
 }
 
 function split<T>(items: readonly T[], shares: number): T[][] {
