@@ -23,8 +23,8 @@ export class BuiltFolder {
   }
 
   /** @param name the path of the file inside the folder */
-  write(name: string, text: string): void {
-    const bytes = Buffer.from(text);
+  write(name: string, content: string | Buffer): void {
+    const bytes = Buffer.from(content as Buffer);
     const place = new URL(name, this.#unfinished);
     mkdirSync(new URL('.', place), { recursive: true });
     writeFileSync(place, bytes);

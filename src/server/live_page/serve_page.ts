@@ -28,6 +28,7 @@ export function pageHeaders(operators: readonly string[]): Readonly<Record<strin
       ["connect-src 'self'", ...targets].join(' '),
       "style-src 'self'",
       "img-src 'self'",
+      "font-src 'self'",
       "worker-src 'self'",
       "frame-ancestors 'none'",
       "base-uri 'none'",
