@@ -164,7 +164,7 @@ export class AssetList {
 <div class="filters"><div id="groups" role="group" aria-label="Groups of assets">${groupsOf(this.#options.values.assets).map((group) => this.#groupButton(group))}</div>
 <label><span class="unseen">Order</span><select id="order" title="The order stays while prices change" .value=${this.#order} @change=${this.#sort}>${Object.entries(ORDERS).map(([order, name]) => html`<option value=${order}>${name}</option>`)}</select></label>
 <button type="button" id="sort-again" aria-label="Sort again" title="Sort again by the present changes" ?hidden=${!byChange} @click=${this.#sort}>↻</button></div>
-<div class="row columns" id="columns" role="row" aria-rowindex="1"><span class="starred" role="columnheader"><span class="unseen">Favourite</span></span><span class="name" role="columnheader">Asset</span><span class="day" role="columnheader" title="the closing prices of 24 hours, and their lowest and highest price; the history is not signed">24 h</span><span class="price number" role="columnheader">Price</span><span class="change number" role="columnheader" title="since the last close before today, in UTC">Change</span><span class="market" role="columnheader">Market</span><span class="sealed" role="columnheader">Seal</span></div>
+<div class="row columns" id="columns" role="row" aria-rowindex="1"><span class="starred" role="columnheader"><span class="unseen">Favourite</span></span><span class="name" role="columnheader">Asset</span><span class="day" role="columnheader" title="the closing prices of 24 hours, and their lowest and highest price; the history is not signed">24 h</span><span class="value" role="columnheader" title="the change since the last close before today, in UTC">Price, change</span><span class="market" role="columnheader">Market</span><span class="sealed" role="columnheader">Seal</span></div>
 <p id="no-hit" class="soft" role="status">${this.#assets.length > 0 ? '' : this.#emptyText}</p>
 <div id="grid" role="grid" tabindex="0" aria-label="Assets and prices" aria-owns="columns" aria-rowcount=${this.#assets.length + HEAD_ROWS}
  aria-activedescendant=${this.#activeRow ?? nothing} @scroll=${this.#measure} @click=${this.#click} ${ref(this.#setGrid)}>
@@ -215,8 +215,7 @@ export class AssetList {
 <span class="starred" role="gridcell"><button type="button" class="star" tabindex="-1" aria-pressed=${this.#favourites.has(asset)} aria-label="Favourite: ${symbol}">${sign('star')}</button></span>
 <span class="name" role="gridcell"><span class="symbol" title=${fullName === '' ? symbol : `${symbol}: ${fullName}`} .textContent=${symbol}></span> <small class="type" data-simulation=${asset.simulation ?? ''} .textContent=${typeText(asset)}></small> <small class="full">${fullName}</small></span>
 <span class="day" role="gridcell">${this.#dayOf(asset, quote)}</span>
-<span class="price number" role="gridcell">${shown === undefined ? '—' : flashedPrice(shown, before, quote, nowMs)}</span>
-<span class="change number" role="gridcell" data-direction=${change === undefined ? '' : Math.sign(changeSteps(change))} .textContent=${change === undefined ? '' : changeText(change)}></span>
+<span class="value" role="gridcell"><span class="price">${shown === undefined ? '—' : flashedPrice(shown, before, quote, nowMs)}</span><span class="change" data-direction=${change === undefined ? '' : Math.sign(changeSteps(change))} .textContent=${change === undefined ? '' : changeText(change)}></span></span>
 <span class="market" role="gridcell">${marketText(asset.calendar, quote?.marketStatus)}</span>
 <span class="sealed" role="gridcell">${sealOf(asset, nowMs)}</span></div>`;
   }

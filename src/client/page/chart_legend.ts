@@ -10,13 +10,11 @@ export interface LegendFacts {
   readonly format: (price: number) => string;
   /** The symbol of the compared asset. */
   readonly compared: string | undefined;
-  /** The change of the compared asset since its first candle. */
-  readonly change: number | undefined;
   readonly onUncompare: () => void;
 }
 
 /** Draws the prices of a candle with its change, and a chip for the compared asset. */
-export function legendView({ candle, format, compared, change, onUncompare }: LegendFacts): View {
+export function legendView({ candle, format, compared, onUncompare }: LegendFacts): View {
   const moved = candle === undefined || candle.open === 0 ? 0 : candle.close / candle.open - 1;
   const prices =
     candle === undefined
@@ -25,6 +23,6 @@ export function legendView({ candle, format, compared, change, onUncompare }: Le
   const chip =
     compared === undefined
       ? nothing
-      : html`<p class="legend-chip"><i class="dot"></i>${compared} <span class="number">${change === undefined ? '' : changeText(change)}</span><button type="button" aria-label="End the comparison with ${compared}" @click=${onUncompare}>×</button></p>`;
+      : html`<p class="legend-chip"><i class="dot"></i>${compared} <button type="button" aria-label="End the comparison with ${compared}" @click=${onUncompare}>×</button></p>`;
   return html`${prices}${chip}`;
 }

@@ -16,14 +16,13 @@ import { nextCandle } from './live_candles.js';
  */
 export class ComparedLine {
   readonly #chart: IChartApi;
-  #series: ISeriesApi<'Line'> | undefined;
-  #first: ChartCandle | undefined;
+  readonly #series: ISeriesApi<'Line'>;
   #last: ChartCandle | undefined;
   #resolution: Resolution = '1';
-  #color = '';
 
   constructor(chart: IChartApi) {
     this.#chart = chart;
+    this.#series = chart.addSeries(LineSeries, { lineWidth: 2, priceLineVisible: false });
   }
 
   /** The closing price of the last candle; `undefined` without a line. */
@@ -31,41 +30,23 @@ export class ComparedLine {
     return this.#last?.close;
   }
 
-  /** The change since the first candle; `undefined` without a line. */
-  get change(): number | undefined {
-    if (this.#first === undefined || this.#first.open === 0) return undefined;
-    return this.#last!.close / this.#first.open - 1;
-  }
-
   /** @param color the colour of the style sheet as `rgb(…)` */
   paint(color: string): void {
-    this.#color = color;
-    this.#series?.applyOptions({ color });
+    this.#series.applyOptions({ color });
   }
 
-  /** Shows the line of an asset, still without candles, or removes the line. */
+  /** Shows the line of an asset, still without candles, or no line. The axis names the line, so that no reader depends on its colour. */
   show(asset: TaxonomyAsset | undefined, resolution: Resolution): void {
-    this.#first = undefined;
-    this.#last = undefined;
     this.#resolution = resolution;
-    if (this.#series !== undefined) this.#chart.removeSeries(this.#series);
-    this.#series = undefined;
+    this.setCandles([]);
+    this.#series.applyOptions({ title: asset?.symbol ?? '', visible: asset !== undefined });
     const mode = asset === undefined ? PriceScaleMode.Normal : PriceScaleMode.Percentage;
     this.#chart.priceScale('right').applyOptions({ mode });
-    if (asset === undefined) return;
-    // The axis names the line, so that no reader depends on its colour.
-    this.#series = this.#chart.addSeries(LineSeries, {
-      color: this.#color,
-      lineWidth: 2,
-      priceLineVisible: false,
-      title: asset.symbol,
-    });
   }
 
   setCandles(candles: readonly ChartCandle[]): void {
-    [this.#first] = candles;
     this.#last = candles.at(-1);
-    this.#series?.setData(candles.map(pointOf));
+    this.#series.setData(candles.map(pointOf));
   }
 
   /** Continues the line with a verified price. Ignores a price that arrives before the history. */
@@ -74,7 +55,7 @@ export class ComparedLine {
     const candle = nextCandle(this.#last, this.#resolution, price, atS);
     if (candle === undefined) return;
     this.#last = candle;
-    this.#series?.update(pointOf(candle));
+    this.#series.update(pointOf(candle));
   }
 }
 

@@ -16,7 +16,8 @@ const CLOSED_DAYS = 4;
 const WIDTH = 100;
 const HEIGHT = 20;
 /** The distance above which two points are not connected: an hour and a half. A closed market causes such a distance. */
-const GAP_WIDTH = (5_400 / DAY_S) * WIDTH;
+const GAP_S = 5_400;
+const GAP_WIDTH = (GAP_S / DAY_S) * WIDTH;
 
 /** The prices of an asset in the 24 hours before `endS`. The history is not signed. */
 export interface DayHistory {
@@ -41,7 +42,9 @@ export class DayHistories extends Readings<DayHistory> {
       dueMs: (askedMs) => askedMs + RESOLUTION_S * 1_000,
       async read(assets, type) {
         const endS = Math.floor(nowMs() / 1_000);
-        const days = assets.every(({ calendar }) => calendar === 'none') ? 1 : CLOSED_DAYS;
+        // All assets of a request have market hours, or none has.
+        const hasHours = assets[0]!.calendar !== 'none';
+        const days = hasHours ? CLOSED_DAYS : 1;
         const query = new URLSearchParams({
           assets: assets.map(({ symbol }) => symbol).join(),
           signature_type: type,
@@ -50,7 +53,11 @@ export class DayHistories extends Readings<DayHistory> {
           to: String(endS + 1),
         });
         const found = readCandlesBySymbol(await get(`${REST_PATHS.candles}?${query}`));
-        return new Map([...found].flatMap(([symbol, candles]) => dayOf(symbol, candles, endS)));
+        return new Map(
+          [...found].flatMap(([symbol, candles]) =>
+            dayOf(symbol, hasHours ? movingOf(candles) : candles, endS),
+          ),
+        );
       },
     });
   }
@@ -68,6 +75,11 @@ export class DayHistories extends Readings<DayHistory> {
   }
 }
 
+/** Leaves out the candles in which the price stayed the same, because the last price of a closed market may be repeated. */
+function movingOf(candles: readonly ChartCandle[]): readonly ChartCandle[] {
+  return candles.filter(({ high, low, close }, i) => high !== low || close !== candles[i - 1]?.close);
+}
+
 /** Makes the history of the last 24 hours, or of the last 24 hours before the market closed. */
 function dayOf(
   symbol: string,
@@ -76,7 +88,7 @@ function dayOf(
 ): readonly (readonly [string, DayHistory])[] {
   const lastS = candles.at(-1)?.time;
   if (lastS === undefined) return [];
-  const endS = lastS < nowS - DAY_S ? lastS + RESOLUTION_S : nowS;
+  const endS = lastS < nowS - GAP_S ? lastS + RESOLUTION_S : nowS;
   const shown = candles.filter(({ time }) => time >= endS - DAY_S);
   const low = Math.min(...shown.map((candle) => candle.low));
   const high = Math.max(...shown.map((candle) => candle.high));

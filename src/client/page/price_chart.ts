@@ -243,9 +243,8 @@ export class PriceChart {
     const pointed = this.#bars.find(({ time }) => time === this.#pointedS);
     const candle = pointed !== undefined && 'close' in pointed ? pointed : this.#last;
     const compared = this.#shown?.compared?.symbol;
-    const { change } = this.#compared;
     render(
-      legendView({ candle, format: this.#format, compared, change, onUncompare: this.#options.onUncompare }),
+      legendView({ candle, format: this.#format, compared, onUncompare: this.#options.onUncompare }),
       this.#legend,
     );
   }

@@ -6,7 +6,6 @@ export interface QuorumRow {
   readonly symbol: string;
   /** The median; `undefined` while too few operators agree. */
   readonly price: bigint | undefined;
-  readonly ageMs: number | undefined;
   /** The number of operators that agree. */
   readonly agreeing: number;
   /** The operators' votes, in the order of the link; empty before the first count. */
@@ -25,45 +24,22 @@ export interface OperatorState {
   readonly evidence?: string;
 }
 
-/** The proof that an operator has signed two prices for one time. */
-export type Accusation = Pick<EquivocationError, 'message' | 'evidence'>;
-
-/** The reason why an operator does not answer. */
-export interface AnswerFault {
-  readonly verdict: 'refused' | 'down';
-  readonly reason: string;
-}
-
-/** The words for a vote. */
+/** The words for a vote, the most serious verdict first. */
 export const VOTE_TEXTS: Readonly<Record<VoteVerdict, string>> = {
-  agrees: 'agrees',
-  alone: 'alone: too few others to compare',
-  differs: 'deviates',
-  old: 'stale',
-  ahead: 'clock is ahead',
-  unverified: 'failed its check',
   equivocates: 'signed two prices for one time',
-  'shared key': 'shares a key',
-  silent: 'no price yet',
-  'unknown asset': 'does not have it',
   refused: 'refuses the token',
   down: 'unreachable',
+  unverified: 'failed its check',
+  differs: 'deviates',
+  'shared key': 'shares a key',
+  ahead: 'clock is ahead',
+  old: 'stale',
+  silent: 'no price yet',
+  alone: 'alone: too few others to compare',
+  'unknown asset': 'does not have it',
+  agrees: 'agrees',
 };
-/** The verdicts of an operator, the most serious verdict first. */
-const BY_WEIGHT: readonly VoteVerdict[] = [
-  'equivocates',
-  'refused',
-  'down',
-  'unverified',
-  'differs',
-  'shared key',
-  'ahead',
-  'old',
-  'silent',
-  'alone',
-  'unknown asset',
-  'agrees',
-];
+const BY_WEIGHT = Object.keys(VOTE_TEXTS) as VoteVerdict[];
 const CAUSES: Readonly<Record<NoQuorumEvent['cause'], string>> = {
   few: 'too few operators have a price that counts',
   spread: 'the operators disagree',
@@ -75,9 +51,9 @@ export class QuorumBoard {
   readonly #operators: readonly string[];
   readonly #maxAgeMs: number;
   readonly #counts = new Map<string, QuorumTick | NoQuorumEvent>();
-  readonly #faults = new Map<string, AnswerFault>();
+  /** The states of operators that do not follow from votes, by the names of the operators. */
+  readonly #faults = new Map<string, OperatorState>();
   readonly #blocked = new Set<string>();
-  readonly #accused = new Map<string, Accusation>();
 
   /** @param operators the names of the operators @param maxAgeMs the largest age of a price */
   constructor(operators: readonly string[], maxAgeMs: number) {
@@ -90,64 +66,54 @@ export class QuorumBoard {
     this.#counts.set(count.symbol, count);
   }
 
-  /** Records the reason why an operator does not list its assets. @param fault `undefined` after an answer */
-  noteAnswer(operator: string, fault: AnswerFault | undefined): void {
-    if (fault === undefined) this.#faults.delete(operator);
-    else this.#faults.set(operator, fault);
-  }
-
   /** Forgets a symbol that is no longer shown. */
   forget(symbol: string): void {
     this.#counts.delete(symbol);
   }
 
-  /** Records that the page's policy does not allow a connection to this operator. */
-  block(operator: string): void {
-    this.#blocked.add(operator);
+  /** Records the reason why an operator does not list its assets. @param verdict `undefined` after an answer */
+  noteAnswer(name: string, verdict?: 'refused' | 'down', reason = ''): void {
+    if (verdict !== undefined) this.#note({ name, verdict, text: `${VOTE_TEXTS[verdict]}: ${reason}` });
+    else if (this.#faults.get(name)?.evidence === undefined) this.#faults.delete(name);
   }
 
-  /** Records a proof against an operator. */
-  accuse(operator: string, accusation: Accusation): void {
-    this.#accused.set(operator, accusation);
+  /** Records that the page's policy does not allow a connection to this operator. */
+  block(name: string): void {
+    const text = 'not allowed: listen.page_operators of this page does not name it';
+    this.#note({ name, verdict: 'down', text });
+    this.#blocked.add(name);
+  }
+
+  /** Records a proof against an operator, which outweighs every other state. */
+  accuse(name: string, { message, evidence }: Pick<EquivocationError, 'message' | 'evidence'>): void {
+    this.#note({ name, verdict: 'equivocates', text: `${VOTE_TEXTS.equivocates}: ${message}`, evidence });
+  }
+
+  #note(state: OperatorState): void {
+    const { name, evidence } = state;
+    const isFinal = this.#blocked.has(name) || this.#faults.get(name)?.evidence !== undefined;
+    if (!isFinal || evidence !== undefined) this.#faults.set(name, state);
   }
 
   row(symbol: string): QuorumRow {
     const count = this.#counts.get(symbol);
-    if (count === undefined)
-      return { symbol, price: undefined, ageMs: undefined, agreeing: 0, votes: [], reason: 'waiting' };
+    const none = { symbol, price: undefined, agreeing: 0, votes: [] };
+    if (count === undefined) return { ...none, reason: 'waiting' };
     const { operators: votes } = count;
     const agreeing = votes.filter(({ verdict }) => verdict === 'agrees').length;
-    if ('cause' in count)
-      return { symbol, price: undefined, ageMs: undefined, agreeing, votes, reason: CAUSES[count.cause] };
-    const { price, ageMs } = count;
+    if ('cause' in count) return { ...none, agreeing, votes, reason: CAUSES[count.cause] };
     // After the computer slept, the price may be older than the limit, because the client has not counted the prices again yet.
-    if (ageMs > this.#maxAgeMs)
-      return { symbol, price: undefined, ageMs, agreeing: 0, votes: [], reason: 'the price is too old' };
-    return { symbol, price, ageMs, agreeing, votes, reason: '' };
+    if (count.ageMs > this.#maxAgeMs) return { ...none, reason: 'the price is too old' };
+    return { symbol, price: count.price, agreeing, votes, reason: '' };
   }
 
   /** Returns the state of each operator: the most serious verdict, with the number of symbols that have it. */
   operators(): readonly OperatorState[] {
-    const counts = [...this.#counts.values()];
     return this.#operators.map((name, i) => {
-      const accusation = this.#accused.get(name);
-      if (accusation !== undefined) {
-        const text = `${VOTE_TEXTS.equivocates}: ${accusation.message}`;
-        return { name, verdict: 'equivocates', text, evidence: accusation.evidence };
-      }
-      if (this.#blocked.has(name))
-        return {
-          name,
-          verdict: 'down',
-          text: 'not allowed: listen.page_operators of this page does not name it',
-        };
-      const fault = this.#faults.get(name);
-      if (fault !== undefined)
-        return { name, verdict: fault.verdict, text: `${VOTE_TEXTS[fault.verdict]}: ${fault.reason}` };
-      const votes = counts.map(({ operators }) => operators[i]!);
+      const votes = [...this.#counts.values()].map(({ operators }) => operators[i]!);
       const verdict = BY_WEIGHT.find((one) => votes.some((vote) => vote.verdict === one)) ?? 'silent';
       const same = votes.filter((vote) => vote.verdict === verdict);
-      return { name, verdict, text: stateText(verdict, same, votes.length) };
+      return this.#faults.get(name) ?? { name, verdict, text: stateText(verdict, same, votes.length) };
     });
   }
 }

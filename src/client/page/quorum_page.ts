@@ -207,11 +207,11 @@ class QuorumPage implements ListedValues {
       try {
         for (const symbol of await client.assets())
           this.#owners.set(symbol, (this.#owners.get(symbol) ?? new Set()).add(name));
-        this.#board.noteAnswer(name, undefined);
+        this.#board.noteAnswer(name);
         return this.#offer();
       } catch (error) {
         const verdict = error instanceof RefusedError ? 'refused' : 'down';
-        this.#board.noteAnswer(name, { verdict, reason: reasonText(error as Error) });
+        this.#board.noteAnswer(name, verdict, reasonText(error as Error));
         await pause(ASK_AGAIN_MS);
       }
     }

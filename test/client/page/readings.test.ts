@@ -25,13 +25,13 @@ function openBases() {
 }
 
 /** Opens histories over a service that answers when `answer` is called. */
-function openDays(lastS = NOW_S - 900) {
+function openDays() {
   const service = { nowMs: NOW_S * 1_000, asked: [] as URLSearchParams[], isDown: false };
   const waiting: (() => void)[] = [];
   const get = (path: string) => {
     service.asked.push(new URLSearchParams(path.split('?')[1]));
     return new Promise<string>((resolve, reject) => {
-      const candles = { t: [lastS - 900, lastS], o: [5, 6], h: [7, 8], l: [4, 5], c: [6, 7] };
+      const candles = { t: [NOW_S - 1_800, NOW_S - 900], o: [5, 6], h: [7, 8], l: [4, 5], c: [6, 7] };
       const names = service.asked.at(-1)!.get('assets')!.split(',');
       const data = Object.fromEntries(names.filter((name) => name !== 'C').map((name) => [name, candles]));
       waiting.push(() =>
@@ -160,11 +160,25 @@ test('a verified price widens the range, and the range does not shrink afterward
   t.match(days.follow(A, 5), { low: 3, high: 9 });
 });
 
-test('a market that has been closed for a day shows its last 24 hours', async (t) => {
-  const { days, answer } = openDays(NOW_S - 2 * 86_400);
-  void days.read([A]);
-  await answer();
-  t.equal(days.follow(A, undefined)?.endS, NOW_S - 2 * 86_400 + 900);
+test('a closed market shows the 24 hours before it closed, also if its last price is repeated', async (t) => {
+  const closed: TaxonomyAsset = { ...A, calendar: 'us_equities' };
+  const closedS = NOW_S - 2 * 86_400;
+  const flat = { o: 7, h: 7, l: 7, c: 7 };
+  const columns = {
+    t: [closedS - 900, closedS, NOW_S - 900],
+    o: [5, 6, flat.o],
+    h: [7, 8, flat.h],
+    l: [4, 5, flat.l],
+    c: [6, 7, flat.c],
+  };
+  const days = new DayHistories(
+    async () => JSON.stringify({ data: { A: columns, B: columns } }),
+    () => NOW_S * 1_000,
+  );
+  await days.read([closed]);
+  t.match(days.follow(closed, undefined), { endS: closedS + 900, candles: [{}, {}], low: 4, high: 8 });
+  await days.read([B]);
+  t.equal(days.follow(B, undefined)?.endS, NOW_S, 'an asset without market hours is shown until now');
 });
 
 test('at most 250 histories are kept', async (t) => {
