@@ -129,7 +129,7 @@ function describe(error: unknown, { name, num_replicas }: StreamSettings): strin
   if (isCode(error, ...NO_PLACE, NO_CLUSTER))
     return `cluster.replicas is ${num_replicas}, but the NATS servers cannot keep so many copies of ${name}: ${message}`;
   if (causes(error).some((cause) => isCode(cause, NOT_ENABLED_FOR_ACCOUNT)))
-    return `this user has no JetStream: its account in nats.conf lacks the import of ${JETSTREAM_INFO}, or is new, and the server must be reloaded once more`;
+    return `this user has no JetStream: its account in nats.conf lacks the import of ${JETSTREAM_INFO}`;
   if (causes(error).some((cause) => cause instanceof errors.NoRespondersError))
     return noAnswer(`$JS.API.STREAM.INFO.${name}`);
   if (causes(error).some((cause) => cause instanceof errors.PermissionViolationError))
@@ -139,7 +139,7 @@ function describe(error: unknown, { name, num_replicas }: StreamSettings): strin
 
 /** Returns the reason why a request to JetStream has no answer. */
 export function noAnswer(subject: string): string {
-  return `no NATS server answers ${subject}: the account of this user in nats.conf lacks the import, or JetStream is not enabled on the NATS servers`;
+  return `no NATS server answers ${subject}: the account of this user in nats.conf lacks the import, or is new and the server must be reloaded once more, or JetStream is not enabled on the NATS servers`;
 }
 
 function causes(error: unknown): readonly unknown[] {
