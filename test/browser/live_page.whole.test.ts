@@ -4,7 +4,7 @@ import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { ROOT } from '../pages.js';
 import { runShell } from '../run_shell.js';
 import { distinctNowNs, Feed, units } from '../service/feed.js';
-import { startTestService, TOKEN } from '../service/harness.js';
+import { sha256, startTestService, TOKEN } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
@@ -58,6 +58,18 @@ test('the live page', needsBrowser(), async (t) => {
       await page.click('.bar .sign-out');
       await page.waitForSelector('#login:not([hidden])');
       t.same(await page.evaluate('sessionStorage.getItem("tickseal.token")'), null);
+    });
+  });
+
+  await t.test('with a public token a link without a token opens for everybody', async (t) => {
+    const tokens = [{ name: 'everybody', sha256: sha256('public'), scopes: ['rest', 'stream'] }];
+    const open = await startTestService({ listen: { page_token: 'public' }, tokens });
+    t.teardown(() => open.stop());
+    await withTab(t, { browser, url: `${open.url}/#asset=BTCUSD` }, async (page) => {
+      await untilText(page, '#symbol', 'BTCUSD');
+      t.equal(await page.evaluate('sessionStorage.getItem("tickseal.token")'), null);
+      await page.locator('.bar .sign-out', { hasText: 'Sign in' }).click();
+      await untilText(page, '#login .problem', 'open with the public token');
     });
   });
 

@@ -150,8 +150,8 @@ export class AssetList {
   }
 
   /** Marks an asset as favourite, or removes the mark. The row of a former favourite stays until the reader returns to the group. */
-  star(asset: TaxonomyAsset): void {
-    this.#favourites.toggle(asset);
+  star(asset: TaxonomyAsset | undefined): void {
+    if (asset !== undefined) this.#favourites.toggle(asset);
     this.#options.draw();
   }
 

@@ -1,33 +1,31 @@
+import type { TaxonomyAsset } from '../index.js';
+import type { AssetList } from './asset_list.js';
+
 export interface KeyActions {
-  /** Chooses the row at a distance below the chosen row, or above it for a negative distance. */
-  readonly move: (rows: number) => void;
-  readonly pageRows: () => number;
+  readonly list: AssetList;
+  readonly chosen: () => TaxonomyAsset | undefined;
   readonly moveResolution: (step: -1 | 1) => void;
-  /** Marks the chosen asset as favourite, or removes the mark. */
-  readonly star: () => unknown;
   /** @returns true if the page went back */
   readonly back: () => boolean;
-  /** Searches for a text. */
-  readonly searched: (text: string) => void;
 }
 
 /** Handles the keys of the page. */
-export function listenToKeys(actions: KeyActions): void {
-  const { move, pageRows, moveResolution } = actions;
+export function listenToKeys({ list, chosen, moveResolution, back }: KeyActions): void {
+  const move = (rows: number) => list.move(rows);
   const element = (id: string) => document.getElementById(id);
   // An action returns `false` if it has nothing to do.
   const everywhere: Readonly<Record<string, () => unknown>> = {
     '/': () => element('search')?.focus(),
     '[': () => moveResolution(-1),
     ']': () => moveResolution(1),
-    f: () => actions.star(),
-    Escape: () => actions.back(),
+    f: () => list.star(chosen()),
+    Escape: back,
   };
   const inList: Readonly<Record<string, () => void>> = {
     ArrowDown: () => move(1),
     ArrowUp: () => move(-1),
-    PageDown: () => move(pageRows()),
-    PageUp: () => move(-pageRows()),
+    PageDown: () => move(list.pageRows),
+    PageUp: () => move(-list.pageRows),
     // Shows the chosen asset, or the first result of the search.
     Enter: () => move(0),
   };
@@ -46,7 +44,7 @@ export function listenToKeys(actions: KeyActions): void {
     ...inList,
     Escape() {
       (element('search') as HTMLInputElement).value = '';
-      actions.searched('');
+      list.search('');
       element('grid')?.focus();
     },
   };

@@ -139,12 +139,10 @@ export class LivePage {
       if (!document.hidden) void this.#chart.reload();
     });
     listenToKeys({
-      move: (rows) => this.#list.move(rows),
-      pageRows: () => this.#list.pageRows,
+      list: this.#list,
+      chosen: () => this.#chosen.choice.asset,
       moveResolution: (step) => this.#moveResolution(step),
-      star: () => this.#chosen.choice.asset !== undefined && this.#list.star(this.#chosen.choice.asset),
       back: () => this.#travel.back(),
-      searched: (text) => this.#list.search(text),
     });
     return this.#prices.run();
   }

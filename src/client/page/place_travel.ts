@@ -3,10 +3,16 @@ import type { TaxonomyAsset } from '../index.js';
 import type { ChosenBy } from './asset_list.js';
 import { type Board, isSameAsset } from './board.js';
 import { type ChosenAsset, FIRST_RESOLUTION } from './chosen_asset.js';
-import { assetAt, type PagePlace, readPlace, shareFragment } from './fragment.js';
-import { PageAddress } from './page_address.js';
+import { assetAt, type PagePlace, readPlace, shareFragment, writePlace } from './fragment.js';
 import type { PinnedSigners } from './pins.js';
 
+/**
+ * The time without another key after which the page writes the place into the address. Browsers refuse more than 100 entries in
+ * 30 s.
+ */
+const REST_MS = 400;
+/** The state of an entry of the browser's history that the page has made itself, so that Back stays on the page. */
+const OWN_ENTRY = 'inside';
 /** The width below which the page shows either the list or the chosen asset. The style sheet has the same width. */
 const NARROW = matchMedia('(max-width: 60rem)');
 
@@ -25,7 +31,9 @@ export interface PlaceTravelOptions {
 /** The page's place: the asset, the candles, the time and the compared asset. The address always contains the same place. */
 export class PlaceTravel {
   readonly #options: PlaceTravelOptions;
-  readonly #address = new PageAddress((place) => this.#travel(place));
+  /** The place in the address. */
+  #address = readPlace(location.hash);
+  #timer = 0;
   #remark: string;
   #isDetailed = false;
 
@@ -33,6 +41,11 @@ export class PlaceTravel {
   constructor(remark: string, options: PlaceTravelOptions) {
     this.#remark = remark;
     this.#options = options;
+    addEventListener('popstate', () => {
+      clearTimeout(this.#timer);
+      this.#address = readPlace(location.hash);
+      this.#travel(this.#address);
+    });
   }
 
   get remark(): string {
@@ -69,8 +82,11 @@ export class PlaceTravel {
   change(part: Partial<PagePlace>, by: 'click' | 'key'): void {
     this.#remark = '';
     const place = { ...this.place, ...part };
-    if (by === 'click' || NARROW.matches) this.#address.push(place);
-    else this.#address.pushAfterRest(place);
+    clearTimeout(this.#timer);
+    this.#address = place;
+    // Several keys in quick succession make a single entry.
+    if (by === 'click' || NARROW.matches) this.#write(place, 'push');
+    else this.#timer = setTimeout(() => this.#write(place, 'push'), REST_MS);
     this.#show(assetAt(this.#options.board.assets, place), place);
   }
 
@@ -78,22 +94,22 @@ export class PlaceTravel {
   choose(asset: TaxonomyAsset, by: ChosenBy): void {
     const { symbol, signatureType } = asset;
     const isHere = isSameAsset(asset, this.#options.chosen.choice.asset);
-    if (!isHere || this.#address.place.symbol === undefined) this.change({ symbol, signatureType }, by);
+    if (!isHere || this.#address.symbol === undefined) this.change({ symbol, signatureType }, by);
     if (NARROW.matches) this.#showDetail(true);
   }
 
   /** Opens the place of the address when the assets are known; on a wide screen without a place, the first asset. */
   open(): void {
-    const { place, isInside } = this.#address;
+    const place = this.#address;
     this.#travel(place, this.#remark);
     const { asset } = this.#options.chosen.choice;
     if (!NARROW.matches) {
       if (asset === undefined) this.#mark(this.#options.board.assets[0]!, place);
-      this.#address.replace(this.place);
-    } else if (asset !== undefined && !isInside) {
+      this.#write(this.place, 'replace');
+    } else if (asset !== undefined && history.state !== OWN_ENTRY) {
       // The list becomes the entry before the asset, so that Back leads there and not away from the page.
-      this.#address.replace({ ...this.place, symbol: undefined });
-      this.#address.push({ ...this.place, at: place.at });
+      this.#write({ ...this.place, symbol: undefined }, 'replace');
+      this.#write({ ...this.place, at: place.at }, 'push');
     }
   }
 
@@ -110,7 +126,7 @@ export class PlaceTravel {
   /** Leaves the asset on a narrow screen. @returns true if the asset was shown there */
   back(): boolean {
     if (!this.#isDetailed) return false;
-    this.#address.push(readPlace(''));
+    this.#write(readPlace(''), 'push');
     this.#showDetail(false);
     return true;
   }
@@ -129,6 +145,15 @@ export class PlaceTravel {
     else this.#mark(asset, place);
     if (NARROW.matches && (asset !== undefined || symbol === undefined))
       this.#showDetail(asset !== undefined);
+  }
+
+  /** Writes a place into a new entry of the browser's history, or into the current one. */
+  #write(place: PagePlace, how: 'push' | 'replace'): void {
+    clearTimeout(this.#timer);
+    this.#address = place;
+    const path = location.pathname + writePlace(place, { signers: [], streamSigner: undefined });
+    if (how === 'push') history.pushState(OWN_ENTRY, '', path);
+    else history.replaceState(history.state, '', path);
   }
 
   #mark(asset: TaxonomyAsset, place: PagePlace): void {

@@ -10,7 +10,7 @@ import {
 } from '../index.js';
 import { AssetList, type ListedValues } from './asset_list.js';
 import { barView, noticeView } from './bar_view.js';
-import type { Quote } from './board.js';
+import { assetKey, Board, type Quote } from './board.js';
 import { listenToKeys } from './key_bindings.js';
 import { followDrops, openFile } from './login_view.js';
 import { pause } from './one_at_a_time.js';
@@ -101,7 +101,7 @@ class QuorumPage implements ListedValues {
   readonly #stream: QuorumStream;
   readonly #board: QuorumBoard;
   readonly #list: AssetList;
-  readonly #quotes = new Map<string, Quote>();
+  readonly #medians = new Board();
   /** The operators that have each symbol. */
   readonly #owners = new Map<string, Set<string>>();
   assets: readonly TaxonomyAsset[] = [];
@@ -151,12 +151,10 @@ class QuorumPage implements ListedValues {
     void this.#read();
     for (const operator of this.#quorum.operators) void this.#ask(operator);
     listenToKeys({
-      move: (rows) => this.#list.move(rows),
-      pageRows: () => this.#list.pageRows,
+      list: this.#list,
+      chosen: () => this.#chosen,
       moveResolution: () => undefined,
-      star: () => this.#chosen !== undefined && this.#list.star(this.#chosen),
       back: () => this.#back(),
-      searched: (text) => this.#list.search(text),
     });
     setInterval(() => this.#draw(), DRAW_MS);
     this.#draw();
@@ -168,8 +166,8 @@ class QuorumPage implements ListedValues {
     this.#draw();
   }
 
-  quote({ symbol }: TaxonomyAsset): Quote | undefined {
-    return this.#board.row(symbol).price === undefined ? undefined : this.#quotes.get(symbol);
+  quote(asset: TaxonomyAsset): Quote | undefined {
+    return this.#board.row(asset.symbol).price === undefined ? undefined : this.#medians.quote(asset);
   }
 
   seal({ symbol }: TaxonomyAsset): string {
@@ -180,19 +178,10 @@ class QuorumPage implements ListedValues {
     try {
       for await (const tick of this.#stream) {
         this.#board.take(tick);
-        const { symbol, price, timestampNs } = tick;
-        const last = this.#quotes.get(symbol);
-        const nowMs = performance.now();
-        const isChange = last !== undefined && last.price !== price;
-        this.#quotes.set(symbol, {
-          price,
-          before: isChange ? last.price : (last?.before ?? price),
-          timestampNs,
-          madeMs: nowMs - tick.ageMs,
-          changedMs: isChange ? nowMs : (last?.changedMs ?? Number.NEGATIVE_INFINITY),
-          marketStatus: undefined,
-          attributes: {},
-        });
+        const { price, timestampNs, ageMs } = tick;
+        const symbol = assetKey({ symbol: tick.symbol, signatureType: 'evm' });
+        const values = { symbol, price, timestampNs, ageMs, status: undefined, attributes: {} };
+        this.#medians.apply(values, performance.now());
       }
     } catch (error) {
       this.#problem = `No further prices come: ${reasonText(error as Error)}.`;
