@@ -18,18 +18,26 @@ export interface LogQuery {
   readonly policy: LogPolicy;
   /** The keys of the service that may sign aggregates. */
   readonly signers: readonly string[];
-  /** The service's own oracle ID, for Stark aggregates. */
+  /** The service's own oracle ID, for Stark aggregates. Default: none, and Stark aggregates do not verify. */
   readonly oracleId?: string | undefined;
 }
 
 /** The outcome of the search for an aggregate in a public log. */
 export type LogFinding =
-  /** The log has the aggregate at this place. */
-  | { readonly logged: LoggedPrice }
-  /** The log contradicts the aggregate. `evidence` is the text of a file for `tickseal log verify`. */
-  | { readonly evidence: string; readonly statement: string }
-  /** Neither is proved, for this reason. */
-  | { readonly lacks: string };
+  | {
+      /** The place at which the log has the aggregate. */
+      readonly logged: LoggedPrice;
+    }
+  | {
+      /** The text of a file for `tickseal log verify`, which proves that the log contradicts the aggregate. */
+      readonly evidence: string;
+      /** The contradiction, in one sentence. */
+      readonly statement: string;
+    }
+  | {
+      /** The reason why neither is proved. */
+      readonly lacks: string;
+    };
 
 /** Searches the public log of a service, and if necessary its files. A request to a log carries no token. */
 export async function searchServiceLog(

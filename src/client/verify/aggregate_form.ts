@@ -35,10 +35,15 @@ export interface ServiceForm extends SignedForm {
 
 /** An `AggregatedSignedPrice` that was read once, so that the checks work with numbers. */
 export interface AggregateForm {
+  /** The symbol of the asset. */
   readonly assetId: string;
+  /** The type of the signatures of the service and of the publishers. */
   readonly signatureType: SignatureType;
+  /** The price, times 10^18. */
   readonly price: Price;
+  /** The newest signature time of the inputs, in nanoseconds. */
   readonly timestampNs: TimeNs;
+  /** The fields that the service signs, with its signature. */
   readonly service: ServiceForm;
   /** The inputs; `undefined` when the service has removed the inputs. */
   readonly publishers: readonly PublisherForm[] | undefined;
