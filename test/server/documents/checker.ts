@@ -8,7 +8,12 @@ export type Check = (schema: object, value: unknown) => string;
 
 /** Makes a checker. @param document the document whose components the schemas refer to */
 export function checkerOf({ components }: { readonly components: object }): Check {
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, allErrors: true, keywords: ['components'] });
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allErrors: true,
+    keywords: ['components', 'discriminator'],
+  });
   ajvFormats.default(ajv);
   const compiled = new Map<object, ReturnType<typeof ajv.compile>>();
   return (schema, value) => {
