@@ -48,9 +48,5 @@ test('ogen makes a Go client of the OpenAPI document', {
     stdio: 'ignore',
   });
   const schemas = readFileSync(join(folder, 'api/oas_schemas_gen.go'), 'utf8');
-  t.match(
-    schemas,
-    /type UdfQuotesDItem struct \{\n\s+Type +UdfQuotesDItemType\b/,
-    'its field says which it is',
-  );
+  t.match(schemas, /^type UdfQuotesDItemType string$/m, 'its field says which it is');
 });
