@@ -116,7 +116,7 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
     entries[at] = entry;
     if (timestampNs > this.#newestNs) this.#newestNs = timestampNs;
     if (this.#oldestNs === undefined || timestampNs < this.#oldestNs) this.#oldestNs = timestampNs;
-    if (this.#allCount(nowNs)) this.#aggregate();
+    if (this.#frozen.length === 0 && this.#allCount(nowNs)) this.#aggregate();
     else this.#refresh(nowNs);
   }
 
