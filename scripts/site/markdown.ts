@@ -18,6 +18,9 @@ export function renderMarkdown(text: string, resolve: ResolveLink = (target) => 
         const address = resolve(href);
         return address === undefined ? inner : html`<a href="${address}">${new Html(inner)}</a>`.text;
       },
+      // The site has no pictures: those of the README show the live page, which the service serves.
+      image: () => '',
+      html: () => '',
       code: ({ text: code }) => renderCodeBlock(code).text,
       table(token) {
         return wrapWide(new Html(tableHtml(token, (cell) => this.parser.parseInline(cell.tokens)))).text;
