@@ -21,8 +21,8 @@ const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+
  * and its licence.
  */
 const ALLOWED_FILE =
-  /^(?:package\.json|README\.md|LICENSE|(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts)|contracts\/\w+\.sol)$/;
-const FORBIDDEN_FILE = /^client\/(?:page|examples|solidity)\//;
+  /^(?:(?:commonjs\/)?package\.json|README\.md|LICENSE|(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts)|commonjs\/(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.d\.ts|contracts\/\w+\.sol)$/;
+const FORBIDDEN_FILE = /^(?:commonjs\/)?client\/(?:page|examples|solidity)\//;
 const REQUIRED_FILES = ['package.json', 'README.md', 'LICENSE'];
 
 /** Reads the version in a tag. Returns `undefined` unless the tag is `v` and a semantic version. */
