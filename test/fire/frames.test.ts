@@ -8,7 +8,10 @@ const REQUEST = JSON.stringify({ type: 'subscribe', assets: [1], id: 'request' }
 const ANSWER = JSON.stringify({ type: 'subscribe', id: 'request', assets: [1], invalid: [] });
 /** The message that is sent after each row. All answers before its answer are answers to the row. */
 const SENTINEL = clientFrame(text, JSON.stringify({ type: 'unsubscribe', assets: [], id: 'sentinel' }));
-const NOT_JSON = '{"type":"error","error":"the message is not JSON"}';
+const NOT_JSON = JSON.stringify({
+  type: 'error',
+  error: 'the message is not JSON such as {"type":"subscribe","assets":[1]}',
+});
 const KIB = 1024;
 
 /**
