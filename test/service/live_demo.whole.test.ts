@@ -76,9 +76,9 @@ test('six prices of local exchanges beside the simulated ones', async (t) => {
       t.match(await eventually(async () => matching(await rowOf('BTCUSD'), /61,000/)), /real/);
       t.match(await eventually(async () => matching(await rowOf('AAPL'), /verified/)), /simulated/);
       await page.locator('#grid [role=row]', { hasText: 'DOGEUSD' }).click();
-      await untilText(page, '#symbol-type', /^real$/);
+      await untilText(page, 'h1 .type', /^real$/);
       await page.locator('#grid [role=row]', { hasText: 'EURUSD' }).click();
-      await untilText(page, '#symbol-type', /^simulated$/);
+      await untilText(page, 'h1 .type', /^simulated$/);
       t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
     });
   });
