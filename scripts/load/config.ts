@@ -70,7 +70,8 @@ export function writeConfig(
   if (cluster !== undefined) writeFileSync(credentialsFile, cluster.credentials, { mode: 0o600 });
   const storageDir = join(dir, 'data');
   const config = {
-    listen: { host: '127.0.0.1', port, threads },
+    // All connections of a load come from this machine; a proxy may open as many as it wants.
+    listen: { host: '127.0.0.1', port, threads, trusted_proxies: ['127.0.0.1'] },
     admin: { host: '127.0.0.1', port: adminPort },
     keys:
       cluster?.role === 'edge'
@@ -109,7 +110,6 @@ export function writeConfig(
     storage: { dir: storageDir },
     limits: {
       stream_connections: 100_000,
-      connections_per_address: 100_000,
       delta_aggregates_per_second: 1_000_000,
       connections_per_token: 100_000,
       publish_connections_per_token: 100_000,
