@@ -3,13 +3,14 @@ import { LatestInput } from '../../../src/log/records/latest_input.js';
 import { readEntry } from '../../../src/log/store/log_entries.js';
 import type { Store } from '../../../src/log/store/store.js';
 import type { StoreOptions } from '../../../src/log/store/store_options.js';
-import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../../src/model/asset.js';
+import type { Asset, ListedPublisher } from '../../../src/model/asset.js';
 import { toHex } from '../../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../../src/model/price.js';
 import type { SeenUpdates } from '../../../src/model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../../src/model/time.js';
 import { FakeClock } from '../../clock/fake_clock.js';
+import { sampleAsset as oneAsset, samplePublisher as onePublisher } from '../../model/sample.js';
 
 /** The start: 2024-01-01T00:00:00Z, a Monday. */
 export const START_S = 1_704_067_200;
@@ -20,33 +21,11 @@ export function atSecond(second: number, ns = 0n): TimeNs {
 }
 
 export function sampleAsset(index: number, over: Partial<Asset> = {}): Asset {
-  return {
-    index: index as AssetIndex,
-    id: index + 1,
-    symbol: `ASSET${index}USD`,
-    signatureType: 'evm',
-    aggregation: 'median',
-    minPublishers: 1,
-    maxAgeNs: 60n * NS_PER_SECOND,
-    clockPeriodNs: NS_PER_SECOND / 2n,
-    delta: 100_000n,
-    maxDeviation: undefined,
-    frozen: undefined,
-    calendar: 'none',
-    ...over,
-  };
+  return oneAsset({ index, id: index + 1, symbol: `ASSET${index}USD`, ...over });
 }
 
 export function samplePublisher(index: number, over: Partial<ListedPublisher> = {}): ListedPublisher {
-  return {
-    index: index as PublisherIndex,
-    signatureType: 'evm',
-    key: Buffer.alloc(20, index + 1),
-    oracleId: undefined,
-    assets: new Set(['*']),
-    weight: 1_000_000n,
-    ...over,
-  };
+  return onePublisher({ ...over, index });
 }
 
 /** Returns the memory of an input that was accepted after two inputs of the previous second. */
