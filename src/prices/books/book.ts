@@ -91,7 +91,7 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
     const { price, timestampNs } = input;
     const rule = this.#asset.frozen;
     if (rule !== undefined) {
-      const isFrozen = this.#standing.isFrozen(publisher.index, price, nowNs, rule);
+      const isFrozen = this.#standing.record(publisher.index, price, nowNs, rule);
       removeOf(this.#frozen, publisher);
       if (isFrozen) {
         removeOf(this.#entries, publisher);

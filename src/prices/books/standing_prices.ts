@@ -22,10 +22,10 @@ export class StandingPrices {
 
   /**
    * Records a publisher's new input.
-   * @returns true when the publisher is frozen: its price has not moved for the time of the rule, while the prices of two others have.
-   * It stays frozen until its price moves
+   * @returns true when the publisher is frozen: its price has not moved for the time of the rule, while the prices of two others have. A frozen
+   * publisher stays frozen until its price moves
    */
-  isFrozen(publisher: PublisherIndex, price: Price, nowNs: TimeNs, rule: FrozenRule): boolean {
+  record(publisher: PublisherIndex, price: Price, nowNs: TimeNs, rule: FrozenRule): boolean {
     const last = this.#moves.get(publisher);
     if (last === undefined) {
       this.#moves.set(publisher, { price, atNs: nowNs, hasMoved: false, isFrozen: false });
