@@ -15,7 +15,8 @@ export interface ConfigFile {
 }
 
 /**
- * Writes the configuration of a load run. Unlike in load runs, the service has its default limits unless `limits` changes them.
+ * Writes the configuration of a load run. Unlike in load runs, the service limits the connections of this machine, and has its default
+ * limits unless `limits` changes them.
  */
 export function writeTortureConfig(
   load: Partial<LoadConfig> & Pick<LoadConfig, 'assets'>,
@@ -23,6 +24,7 @@ export function writeTortureConfig(
 ): { readonly file: string; readonly storageDir: string } {
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
   changeConfig(config.file, (now) => {
+    now.listen.trusted_proxies = [];
     // The limits are high, because the clients of load runs do not answer pings.
     now.limits = {
       connections_per_address: 10_000,
