@@ -3,10 +3,25 @@
 # uWebSockets.js for Node 22 and 24 need the glibc of Debian 13, so the tests run in a Debian 13 that debootstrap makes; Node comes from its
 # packages on npm. Both are in a folder of the user outside the repository. A version for which uWebSockets.js has no build runs the
 # tests that open no listener. If the tests cannot run, the script prints one line that begins with `skipped`, and succeeds.
+#
+# `node_versions.sh 24 -- COMMAND` runs a command instead of the tests. Where there can be no Debian 13, the command runs on this
+# machine's Node, and a line says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+versions=()
+while [[ $# -gt 0 && $1 != -- ]]; do
+  versions+=("$1")
+  shift
+done
+[[ ${#versions[@]} -gt 0 ]] || versions=(22 24 26)
+command=("${@:2}")
+
 skip() {
+  if [[ ${#command[@]} -gt 0 ]]; then
+    echo "On Node $(node -p process.versions.node) of this machine: $1" >&2
+    exec "${command[@]}"
+  fi
   echo "skipped: $1"
   exit 0
 }
@@ -50,13 +65,16 @@ inside='
   exec chroot "$debian" env -i HOME=/root XDG_CACHE_HOME="$(dirname "$cache")" LANG=C.UTF-8 PATH="$bin:/usr/bin:/bin" "$@"
 '
 status=0
-[[ $# -gt 0 ]] || set -- 22 24 26
-for version; do
+for version in "${versions[@]}"; do
   node=$folder/node-$version
   npm install --silent --no-save --ignore-scripts --prefix "$node" "node-linux-$arch@$version" >/dev/null 2>&1 ||
     [[ -x $node/node_modules/node-linux-$arch/bin/node ]] || skip "Node $version cannot be fetched"
   bin=$node/node_modules/node-linux-$arch/bin
   run() { unshare --mount bash -c "$inside" bash "$debian" "$PWD" "$bin" "$folder" sh -c 'cd "$1" && shift && exec "$@"' sh "$PWD" "$@"; }
+  if [[ ${#command[@]} -gt 0 ]]; then
+    run "${command[@]}" || status=$?
+    continue
+  fi
   abi=$(run node -p process.versions.modules)
   scope=()
   [[ -f node_modules/uWebSockets.js/uws_linux_${arch}_$abi.node ]] || scope=(--without-listener)

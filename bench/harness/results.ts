@@ -11,20 +11,28 @@ export interface MeasuredRow extends RowOutcome {
   readonly seconds: number;
 }
 
-/** The content of `bench/results.json`: the last measurement of each row. */
-interface Results {
+/** The content of `bench/results.json`. */
+export interface Results {
+  /** The last measurement of each row on the newest Node. */
   readonly rows: readonly MeasuredRow[];
+  /** The last measurement of each row on the Node before that. */
+  readonly olderNode: readonly MeasuredRow[];
 }
 
 /**
- * Replaces the measurement of a row in the file, and removes rows that are not in `names`.
- * @returns all rows of the file, in the order of `names`
+ * Replaces the measurement of a row on its version of Node in the file, and removes rows that are not in `names`.
+ * @returns the content of the file, in the order of `names`
  */
-export function keepRow(file: string, row: MeasuredRow, names: readonly string[]): MeasuredRow[] {
-  const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Results).rows : [];
-  const rows = names.flatMap((name) => [row, ...before].find((one) => one.name === name) ?? []);
+export function keepRow(file: string, row: MeasuredRow, names: readonly string[]): Results {
+  const before: Partial<Results> = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  const all = [row, ...(before.rows ?? []), ...(before.olderNode ?? [])];
+  const versions = names.map((name) => newestNodes(all.filter((one) => one.name === name)));
+  const results = {
+    rows: versions.flatMap(([newest]) => newest ?? []),
+    olderNode: versions.flatMap(([, older]) => older ?? []),
+  };
   const text = JSON.stringify(
-    { rows },
+    results,
     (_key, value) => (typeof value === 'number' ? rounded(value) : value),
     2,
   );
@@ -34,7 +42,18 @@ export function keepRow(file: string, row: MeasuredRow, names: readonly string[]
     (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, ' ')}]`,
   );
   writeFileSync(file, `${short}\n`);
-  return rows;
+  return results;
+}
+
+/** Returns the major version of the Node on which a row was measured. */
+export function nodeOf({ machine }: MeasuredRow): number {
+  return Number.parseInt(machine.node.slice('v'.length), 10);
+}
+
+/** Returns the first measurement on each version of Node, the newest version first. */
+function newestNodes(rows: readonly MeasuredRow[]): MeasuredRow[] {
+  const firsts = rows.filter((row, i) => rows.findIndex((one) => nodeOf(one) === nodeOf(row)) === i);
+  return firsts.sort((a, b) => nodeOf(b) - nodeOf(a));
 }
 
 /** Rounds to five significant digits. No figure of the bench is more precise. */

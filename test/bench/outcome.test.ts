@@ -90,17 +90,39 @@ test('a new measurement replaces the one of its row, and rows that are gone leav
   keepRow(file, measured('gone', 'a'), ['gone']);
   keepRow(file, measured('second', 'a'), ['first', 'gone', 'second']);
   keepRow(file, measured('first', 'b'), ['first', 'second']);
-  const rows = keepRow(file, measured('second', 'c'), ['first', 'second']);
+  const results = keepRow(file, measured('second', 'c'), ['first', 'second']);
   t.same(
-    rows.map(({ name, commit }) => [name, commit]),
+    results.rows.map(({ name, commit }) => [name, commit]),
     [
       ['first', 'b'],
       ['second', 'c'],
     ],
   );
   t.match(readFileSync(file, 'utf8'), /"rate": \[12\.346\]/);
-  t.match(resultsPage(rows), 'Machine 1: a, 2 cores, 1 GiB; b; Node v20.');
-  t.match(resultsPage(rows), '| [second](#second) | yes | c | 2026-01-01 00:00 | 1 s | 1 |');
+  t.match(resultsPage(results), 'Machine 1: a, 2 cores, 1 GiB; b; Node v20.');
+  t.match(resultsPage(results), '| [second](#second) | yes | 20 | c | 2026-01-01 00:00 | 1 s | 1 |');
+});
+
+test('the page shows the newest Node, and the ratios of an older Node that differ', async (t) => {
+  const file = join(t.testdir({}), 'results.json');
+  const measured = (name: string, node: string, ours: number) => {
+    const machine = { cpu: 'a', cores: 2, memoryGiB: 1, os: 'b', node, loadBefore: 0 };
+    const outcome = judge(row, 'full', { ours: rates(ours), peer: rates(10) });
+    return { ...outcome, name, machine, commit: 'a', measuredAt: '2026-01-01T00:00:00.000Z', seconds: 1 };
+  };
+  const names = ['far', 'near'];
+  keepRow(file, measured('far', 'v24.1.0', 33), names);
+  keepRow(file, measured('near', 'v24.1.0', 33), names);
+  keepRow(file, measured('near', 'v20.2.0', 32), names);
+  const results = keepRow(file, measured('far', 'v20.2.0', 24), names);
+  t.same(
+    results.rows.map(({ machine }) => machine.node),
+    ['v24.1.0', 'v24.1.0'],
+  );
+  const [, far, near] = resultsPage(results).split('\n## ');
+  t.match(far, 'Ratio on Node 20');
+  t.match(far, /peer: 10 \| 3\.3 \|.*\| 2\.4 \|$/m);
+  t.match(near, /peer: 10 \| 3\.3 \|[^|]*\|[^|]*\|$/m);
 });
 
 test('medians and percentiles', async (t) => {

@@ -23,10 +23,11 @@ export interface NodeLine {
   readonly glibcMin: string;
 }
 
+/** The lines, the recommended one first. */
 export const NODE_LINES: readonly NodeLine[] = [
-  { major: 20, minorMin: 19, glibcMin: '2.28' },
-  { major: 22, minorMin: 0, glibcMin: '2.38' },
   { major: 24, minorMin: 0, glibcMin: '2.38' },
+  { major: 22, minorMin: 0, glibcMin: '2.38' },
+  { major: 20, minorMin: 19, glibcMin: '2.28' },
 ];
 /** The glibc that Node requires. */
 const GLIBC_MIN = '2.28';
@@ -40,7 +41,7 @@ const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
  */
 export function nodeProblem(nodeVersion: string): string | undefined {
   const [major, minor] = numbersOf(nodeVersion);
-  const [oldest] = NODE_LINES;
+  const oldest = NODE_LINES.at(-1);
   if (major! > oldest!.major || (major === oldest!.major && minor! >= oldest!.minorMin)) return undefined;
   const least = `${oldest!.major}.${oldest!.minorMin}`;
   return `tickseal needs Node 24, 22, or ${least} or later, and this is Node ${nodeVersion}`;
@@ -59,7 +60,7 @@ export function machineProblem(machine: Machine, hasOwnBuild: boolean): string |
   const line = NODE_LINES.find((one) => one.major === major);
   if (!hasOwnBuild && (line === undefined || minor! < line.minorMin)) {
     const needed = `Node ${nodeVersionsText(machine)}`;
-    return major! > NODE_LINES.at(-1)!.major
+    return major! > NODE_LINES[0]!.major
       ? `the npm package of uWebSockets.js has no build for Node ${nodeVersion}: use ${needed}, or install an official build ` +
           `(npm install "uWebSockets.js@github:uNetworking/uWebSockets.js#<tag>") and set ${UWS_SHA256_VARIABLE} to its SHA-256`
       : `the service needs ${needed}, and this is Node ${nodeVersion}`;
@@ -68,7 +69,7 @@ export function machineProblem(machine: Machine, hasOwnBuild: boolean): string |
   return glibcProblem(machine, hasOwnBuild || line === undefined ? GLIBC_MIN : line.glibcMin);
 }
 
-/** Returns the Node releases on which the service runs with this glibc, as `20 (20.19 or later), 22 or 24`. */
+/** Returns the Node releases on which the service runs with this glibc, as `24, 22 or 20 (20.19 or later)`. */
 function nodeVersionsText({ glibcVersion = '' }: Machine): string {
   const usable = NODE_LINES.filter(({ glibcMin }) => glibcVersion === '' || !isBelow(glibcVersion, glibcMin));
   const lines = (usable.length === 0 ? NODE_LINES : usable).map(({ major, minorMin }) =>
@@ -81,7 +82,7 @@ function glibcProblem({ nodeVersion, glibcVersion }: Machine, glibcMin: string):
   if (glibcVersion === undefined)
     return `the service needs a Linux with glibc ${glibcMin} or later, and this one has another C library, such as Alpine's musl`;
   if (!isBelow(glibcVersion, glibcMin)) return undefined;
-  const older = NODE_LINES.findLast((line) => !isBelow(glibcVersion, line.glibcMin));
+  const older = NODE_LINES.find((line) => !isBelow(glibcVersion, line.glibcMin));
   const remedy =
     older === undefined
       ? 'use a newer Linux'
