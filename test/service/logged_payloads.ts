@@ -6,17 +6,9 @@ import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { runCommand } from '../cli/run_command.js';
 import { TestSocket } from './harness.js';
-import { LOGS } from './witness_process.js';
 
 export const STREAM_ORIGIN = 'prices.example.com/tlog/node-0';
 export const STREAM_LOG_KEY = Buffer.alloc(32, 0x44);
-
-/** Returns the facts of the log of payloads of one node of a cluster whose log of prices is the first of {@link LOGS}. */
-export function streamLogOf(node: number) {
-  const origin = `${LOGS[0]!.origin}/node-${node}`;
-  const seed = Buffer.alloc(32, 0x60 + node);
-  return { origin, seed, vkey: formatVerifierKey(new Ed25519Key(seed).logKey(origin)) };
-}
 
 /** Writes the policy that names the log of streaming payloads. Returns its path. */
 export function writeStreamPolicy(dir: string): string {

@@ -2,7 +2,12 @@ import { test } from 'tap';
 import { listLogs } from '../../../src/cluster/node/stream_log_list.js';
 import { Ed25519Key } from '../../../src/tlog/ed25519_key.js';
 import { formatVerifierKey } from '../../../src/tlog/verifier_key.js';
-import { streamLogOf } from '../../service/logged_payloads.js';
+
+/** Returns the facts of the log of payloads of one node. */
+function streamLogOf(node: number) {
+  const origin = `a.example.com/tlog/node-${node}`;
+  return { origin, vkey: formatVerifierKey(new Ed25519Key(Buffer.alloc(32, 0x60 + node)).logKey(origin)) };
+}
 
 /** Returns a log with the name of node `named` and the key of node `keyed`, as node `node` reports it. */
 function reported(node: number, named = node, keyed = named) {

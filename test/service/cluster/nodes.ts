@@ -14,7 +14,6 @@ interface NodeOptions {
   readonly clock?: Clock;
   /** The value of `cluster.durable`; default: `memory`. */
   readonly durable?: 'disk';
-  readonly verifyRecords?: boolean;
 }
 
 /** Starts nodes of a cluster in this process, on real servers. All of them end with the test. */
@@ -51,7 +50,6 @@ export class TestCluster {
           servers: this.servers,
           replicas: this.servers.length > 1 ? 3 : 1,
           durable: options.durable ?? 'memory',
-          verify_records: options.verifyRecords ?? false,
         },
         ...sections,
       },

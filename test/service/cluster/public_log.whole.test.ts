@@ -1,20 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { freePorts } from '../../../src/cli/demo/free_ports.js';
-import { parsePolicy } from '../../../src/tlog/log_policy.js';
-import { natsServers, needsNatsServer } from '../../cluster/nats/servers.js';
+import { needsNatsServer } from '../../cluster/nats/servers.js';
 import { emptyFolder } from '../../publiclog/witness/small_witness.js';
-import { ServeProcess, writeConfig } from '../child.js';
 import { SERVICE_KEYS, type TestService } from '../harness.js';
 import { placeOf, policyOf, priceOf } from '../logged_prices.js';
-import { cosignedBy, LOGS, WitnessProcess } from '../witness_process.js';
+import { cosignedBy, LOGS } from '../witness_process.js';
 import { nodesOf, TestCluster, untilReady } from './nodes.js';
 
-const [{ origin, seed, vkey }] = LOGS as unknown as [(typeof LOGS)[number]];
+const [{ origin, seed }] = LOGS as unknown as [(typeof LOGS)[number]];
 const KEYS = { ...SERVICE_KEYS, log: seed };
 const SECTIONS = { log: { origin, batch: '100ms', checkpoint: '200ms' } };
 
@@ -87,97 +80,3 @@ test(
     t.match(metrics, /^tickseal_tlog_stopped 0$/m);
   },
 );
-
-test('edges and late aggregators copy the log from another node', needsNatsServer(), async (t) => {
-  const cluster = await TestCluster.start(t);
-  const first = await cluster.node(1, 'aggregator', SECTIONS, { keys: KEYS });
-  await untilReady(first);
-  const policy = await policyOf(first);
-  const aggregate = await priceOf(first, 'BTCUSD', 'evm', 100n, nowNs());
-  const { batch } = await placeOf(first, aggregate, policy);
-  const size = await cosignedBy(first, policy, [], batch.batch + 10n);
-
-  // The log of prices no longer has these batches.
-  const connection = await connect({ servers: [...cluster.servers] });
-  t.teardown(() => connection.close());
-  const { streams } = await jetstreamManager(connection);
-  // The log refuses to be purged. So the test sets a limit with which the log keeps only the newer records.
-  const { config } = await streams.info('TS_MAIN_LOG');
-  await streams.update('TS_MAIN_LOG', { ...config, max_msgs: 2 });
-  await streams.update('TS_MAIN_LOG', config);
-  const edge = await cluster.node(2, 'edge');
-  const late = await cluster.node(3, 'aggregator', SECTIONS, { keys: KEYS });
-  for (const node of [edge, late]) {
-    await untilReady(node);
-    t.same(await eventually(async () => policyOf(node).catch(() => undefined)), policy);
-    await cosignedBy(node, policy, [], size);
-    const place = await placeOf(node, aggregate, policy);
-    t.equal(place.batch.batch, batch.batch);
-  }
-  const published = await priceOf(edge, 'BTCUSD', 'evm', 101n, nowNs());
-  const places = await Promise.all([first, edge, late].map((node) => placeOf(node, published, policy)));
-  t.equal(new Set(places.map((place) => place.batch.batch)).size, 1);
-  await checkSame(t, [first, edge, late], size);
-
-  // The late node has the whole log, so it continues the log.
-  await first.stop();
-  await eventually(async () =>
-    (await nodesOf(late)).some(({ node, role }) => node === 3 && role === 'leader'),
-  );
-  const next = await priceOf(late, 'BTCUSD', 'evm', 102n, nowNs());
-  for (const node of [late, edge]) {
-    const place = await placeOf(node, next, policy);
-    t.ok(place.batch.batch > batch.batch);
-  }
-  t.match(await (await fetch(`${edge.adminUrl}/metrics`)).text(), /^tickseal_tlog_stopped 0$/m);
-});
-
-test('witnesses cosign one log through kill -9 of its leaders', needsNatsServer(), async (t) => {
-  const dir = emptyFolder(t);
-  const servers = await natsServers(t, 1);
-  const [witnessPort, ...ports] = (await freePorts(3)) as [number, ...number[]];
-  const witness = new WitnessProcess(t, dir, 1, witnessPort);
-  witness.start();
-  const policyText = `log ${vkey}\n${witness.line}\nquorum W1\n`;
-  const configs = [1, 2].map((node, i) => {
-    const folder = join(dir, `node-${node}`);
-    mkdirSync(folder);
-    writeFileSync(join(folder, 'log.hex'), seed.toString('hex'), { mode: 0o600 });
-    writeFileSync(join(folder, 'log.policy'), policyText);
-    return writeConfig(folder, {
-      listen: { host: '127.0.0.1', port: ports[i]! },
-      keys: { evm: { file: 'evm.hex' }, stark: { file: 'stark.hex' }, log: { file: 'log.hex' } },
-      log: { ...SECTIONS.log, policy: { file: 'log.policy' }, require_quorum: true },
-      cluster: { role: 'aggregator', node, servers: servers.urls, replicas: 1, durable: 'memory' },
-      storage: { dir: join(folder, 'data') },
-    });
-  });
-  const processes: ServeProcess[] = [];
-  const start = async (i: number) => {
-    const process = new ServeProcess(['--config', configs[i]!]);
-    t.teardown(() => process.kill());
-    processes[i] = process;
-    return process.ready();
-  };
-  const nodes = [await start(0), await start(1)];
-  const policy = parsePolicy(policyText);
-  let size = await cosignedBy(nodes[0]!, policy, ['W1']);
-  for (let round = 0; round < 4; round++) {
-    const leader = await eventually(async () => {
-      const { node } =
-        (await nodesOf(nodes[round % 2] as TestService)).find(({ role }) => role === 'leader') ?? {};
-      return node;
-    });
-    const [killed, other] = leader === 1 ? [0, 1] : [1, 0];
-    await processes[killed]!.kill();
-    size = await cosignedBy(nodes[other]!, policy, ['W1'], size + 3n);
-    nodes[killed] = await start(killed);
-    const again = await cosignedBy(nodes[killed]!, policy, ['W1'], size);
-    t.ok(again > size, `round ${round}: both nodes serve the cosigned log, ${again} batches`);
-    size = again;
-  }
-  for (const [i, { adminUrl }] of nodes.entries()) {
-    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-    t.match(metrics, /^tickseal_tlog_stopped 0$/m, processes[i]!.stdout);
-  }
-});
