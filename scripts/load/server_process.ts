@@ -36,8 +36,6 @@ export interface StartOptions {
   readonly nodeOptions?: string;
   /** Additional arguments of the server. */
   readonly args?: readonly string[];
-  /** Additional variables of the server's environment. */
-  readonly env?: Readonly<Record<string, string>>;
   /** A command that gets the server's command as its arguments, and replaces itself with that command (`exec`). */
   readonly wrapper?: readonly string[];
   /** True to drop the server's standard error and to hide its warnings. */
@@ -68,13 +66,12 @@ export async function startServer(
   args: readonly string[],
   start: StartOptions = {},
 ): Promise<ServerProcess> {
-  const { nodeOptions = '', env = {}, wrapper = [], isQuiet = false, probed = false } = start;
+  const { nodeOptions = '', wrapper = [], isQuiet = false, probed = false } = start;
   const [command, ...rest] = [...wrapper, process.execPath, ...program, ...args];
   const child = spawn(command!, rest, {
     stdio: ['ignore', 'pipe', isQuiet ? 'ignore' : 'inherit', 'pipe', ...(probed ? (['ipc'] as const) : [])],
     env: {
       ...process.env,
-      ...env,
       NODE_OPTIONS: `${END_WITH_PARENT} ${nodeOptions}`,
       TICKSEAL_LOG_LEVEL: 'info',
     },

@@ -10,11 +10,9 @@ import { handles } from './handles.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
 import { ranges } from './ranges.js';
-import { signals } from './signals.js';
 import { stalled } from './stalled.js';
 import { type Outcome, outcomesTable, summary } from './table.js';
 import { threads } from './threads.js';
-import { unread } from './unread.js';
 
 /**
  * Runs the checks of `npm run torture` one after the other, each against a service in a separate process. Then prints a table of all
@@ -23,9 +21,7 @@ import { unread } from './unread.js';
 const CHECKS: readonly Check[] = [
   stalled,
   kill,
-  signals,
   leaks,
-  unread,
   handles,
   threads,
   clock,

@@ -1,7 +1,6 @@
 import type { TimeNs } from '../../src/model/time.js';
 import { TOKEN } from '../load/config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
-import { sum } from '../load/statistics.js';
 import { publishMessage, type Updates } from '../load/updates.js';
 import { until } from './service.js';
 
@@ -31,13 +30,9 @@ export class AckedPublisher {
   /** The delay between each message and its answer. */
   delaysMs: number[] = [];
   updatesAccepted = 0;
-  /** The number of refusals by reason. */
-  readonly refusals = new Map<string, number>();
   /** The errors among the answers, for example because an update is not on disk. */
   readonly errors: string[] = [];
   isClosed = false;
-  /** The code of the close frame; `undefined` until the frame has arrived. */
-  closeCode: number | undefined;
 
   private constructor(options: AckedPublisherOptions) {
     this.#options = options;
@@ -50,9 +45,8 @@ export class AckedPublisher {
       path: `/evm/publish?ack=${options.ack}`,
       token: TOKEN,
       onFrame: (payload) => publisher.#take(payload.toString()),
-      onClose: (code) => {
+      onClose: () => {
         publisher.isClosed = true;
-        publisher.closeCode = code;
       },
     });
     return publisher;
@@ -60,10 +54,6 @@ export class AckedPublisher {
 
   get publisher(): number {
     return this.#options.publisher;
-  }
-
-  get updatesRejected(): number {
-    return sum(this.refusals.values());
   }
 
   /** The number of messages without an answer. */
@@ -96,10 +86,8 @@ export class AckedPublisher {
     this.#pending.delete(answer.trace_id);
     this.delaysMs.push(performance.now() - sent.atMs);
     if (answer.type === 'error') this.errors.push(answer.error);
-    const { accepted = [], rejected = {} } = answer;
+    const { accepted = [] } = answer;
     this.updatesAccepted += accepted.length;
-    for (const reason of Object.values(rejected))
-      this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
     for (const symbol of accepted) {
       const timestampNs = sent.timestamps.get(symbol)!;
       // Answers may arrive in another order than their messages.
@@ -113,7 +101,6 @@ interface Answer {
   readonly trace_id: string;
   readonly error: string;
   readonly accepted?: readonly string[];
-  readonly rejected?: Readonly<Record<string, string>>;
 }
 
 /**

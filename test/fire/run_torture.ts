@@ -8,9 +8,7 @@ const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 export const CHECKS = [
   'stalled',
   'kill',
-  'signals',
   'leaks',
-  'unread',
   'handles',
   'threads',
   'clock',

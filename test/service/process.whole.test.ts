@@ -9,6 +9,10 @@ import { RawHttp } from './raw_http.js';
 
 // Tests of the service as a process: its start, its signals and its end.
 
+/** The number of sockets that are closed in three batches, and the two pauses between these batches. */
+const SOCKETS = 101;
+const BATCHES_MS = 100;
+
 test('stop closes every socket with 1001 and frees the ports', async (t) => {
   const service = await startTestService();
   const paths = ['/ws', '/ws?channel=10ms', '/evm/publish', '/stark/publish'];
@@ -18,6 +22,29 @@ test('stop closes every socket with 1001 and frees the ports', async (t) => {
   for (const socket of sockets) t.match(await socket.closed, { code: 1001 });
   await t.rejects(fetch(`${service.url}/v1/taxonomy`));
   await t.rejects(fetch(`${service.adminUrl}/livez`));
+});
+
+test('many sockets are closed one batch after another, so that their clients do not all return at once', async (t) => {
+  const service = await startTestService({
+    limits: { drain: '1s', connections_per_token: SOCKETS, control_messages_per_second: SOCKETS },
+  });
+  const sockets = await Promise.all(
+    Array.from({ length: SOCKETS }, () => TestSocket.open(`${service.socketUrl}/ws`)),
+  );
+  const startMs = performance.now();
+  const stopped = service.stop();
+  await Promise.race(sockets.map((socket) => socket.closed));
+  t.ok(
+    sockets.some(({ ws }) => ws.readyState === ws.OPEN),
+    'others are open when the first is closed',
+  );
+  const codes = await Promise.all(sockets.map(async (socket) => (await socket.closed).code));
+  t.same(new Set(codes), new Set([1001]));
+  t.ok(
+    performance.now() - startMs >= BATCHES_MS - 1,
+    'the last batch is closed after the pauses between the batches',
+  );
+  await stopped;
 });
 
 test('a port is free for the next service, whoever was connected, and for no other beside it', async (t) => {

@@ -17,7 +17,6 @@ import {
 } from '../check.js';
 import { until } from '../service.js';
 import { SignedValues } from '../signed_values.js';
-import { Audit } from './audit.js';
 import { NodeReader, RoamingPublisher } from './clients.js';
 import { FAULTS, type Fault, type SilenceLimits } from './faults.js';
 import { LogAccount } from './log_account.js';
@@ -66,7 +65,7 @@ async function measure(
   if (binary === undefined) return WITHOUT_SERVER;
   const missing = canLosePower ? ServerPower.missing() : undefined;
   if (missing !== undefined) return { skipped: missing };
-  const torture = await ClusterTorture.start(await TortureCluster.start({ binary, canLosePower }), scale);
+  const torture = new ClusterTorture(await TortureCluster.start({ binary, canLosePower }), scale);
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
   const named = Object.entries(all).filter(([name]) => only === undefined || name === only);
@@ -91,16 +90,14 @@ class ClusterTorture {
   readonly #values = new SignedValues();
   readonly #readers: readonly NodeReader[];
   readonly #publishers: readonly RoamingPublisher[];
-  readonly #audit: Audit;
   readonly #silences = new Map<
     string,
     { readonly limits: SilenceLimits | undefined; readonly found: Record<Signal, number[]> }
   >();
 
-  private constructor(cluster: TortureCluster, audit: Audit, scale: Scale) {
+  constructor(cluster: TortureCluster, scale: Scale) {
     this.#recoveredMsMax = RECOVERED_MS_MAX[scale];
     this.#cluster = cluster;
-    this.#audit = audit;
     const { nodes } = cluster;
     this.#readers = nodes.map((node) => new NodeReader(node, this.#values, POLL_MS[scale]));
     const updates = new Updates('evm', { startNs: BigInt(Date.now()) * 1_000_000n - HOUR_NS });
@@ -108,10 +105,6 @@ class ClusterTorture {
       { length: PUBLISHERS },
       (_, publisher) => new RoamingPublisher(publisher, nodes, updates, SEND_MS[scale]),
     );
-  }
-
-  static async start(cluster: TortureCluster, scale: Scale): Promise<ClusterTorture> {
-    return new ClusterTorture(cluster, await Audit.start(cluster.edges[0]!), scale);
   }
 
   /** Measures the longest wait of clients for new data while no fault is active. */
@@ -145,7 +138,6 @@ class ClusterTorture {
   }
 
   async finish(): Promise<Finding[]> {
-    const audited = await this.#audit.finish();
     for (const publisher of this.#publishers) publisher.stop();
     await until('all updates are answered', () =>
       this.#publishers.every(({ unanswered }) => unanswered === 0),
@@ -155,8 +147,7 @@ class ClusterTorture {
     const log = await LogAccount.read(this.#cluster.servers, this.#cluster.edges[0]!.number);
     const { crashes } = this.#cluster;
     await this.#cluster.stop();
-    for (const violation of log.violations.slice(0, 20)) process.stderr.write(`${violation}\n`);
-    return [...this.#timings(), ...this.#counts(log, crashes), ...audited];
+    return [...this.#timings(), ...this.#counts(log, crashes)];
   }
 
   /** Sends publishers back to their preferred nodes after a fault. Each node then has publishers again. */
@@ -241,9 +232,6 @@ class ClusterTorture {
       count('messages answered with an error', sum(errors.values())),
       ...shown(errors, 'error'),
       count('records of the log', log.records),
-      count('  epochs', log.epochs),
-      count('  aggregates', log.aggregates, SOME),
-      count('  rules broken', log.violations.length, NONE),
       ...this.#values.findings(),
       count('processes that ended by themselves', crashes, NONE),
     ];

@@ -1,5 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
+import { registerLog } from '../../../src/cli/log_command.js';
+import { runCommand } from '../../cli/run_command.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
 import { emptyFolder } from '../../publiclog/witness/small_witness.js';
 import { SERVICE_KEYS, type TestService } from '../harness.js';
@@ -7,7 +11,7 @@ import { placeOf, policyOf, priceOf } from '../logged_prices.js';
 import { cosignedBy, LOGS } from '../witness_process.js';
 import { nodesOf, TestCluster, untilReady } from './nodes.js';
 
-const [{ origin, seed }] = LOGS as unknown as [(typeof LOGS)[number]];
+const [{ origin, seed, vkey }] = LOGS as unknown as [(typeof LOGS)[number]];
 const KEYS = { ...SERVICE_KEYS, log: seed };
 const SECTIONS = { log: { origin, batch: '100ms', checkpoint: '200ms' } };
 
@@ -58,6 +62,15 @@ test(
       const found = await cosignedBy(first, policy, []);
       return found > 5n ? found : undefined;
     });
+    const folder = emptyFolder(t);
+    const policyFile = join(folder, 'policy');
+    writeFileSync(policyFile, `log ${vkey}\nquorum none\n`);
+    const audit = ({ url }: TestService) =>
+      runCommand(registerLog, [
+        ...['log', 'audit', url, '--policy', policyFile],
+        ...['--folder', join(folder, 'audit'), '--once'],
+      ]);
+    t.match(await audit(first), { exitCode: 0, stderr: '' });
     await cosignedBy(second, policy, [], size - 1n);
     await checkSame(t, [first, second], size);
 
@@ -78,5 +91,8 @@ test(
     }
     const metrics = await (await fetch(`${second.adminUrl}/metrics`)).text();
     t.match(metrics, /^tickseal_tlog_stopped 0$/m);
+    const audited = await audit(second);
+    t.match(audited, { exitCode: 0, stderr: '' }, 'an audit finds no fault in the log of both leaders');
+    t.match(audited.stdout.at(-1), /^[1-9]\d* batches checked/);
   },
 );
