@@ -1,16 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 
 // Makes an npm package that contains only the client: `npm run pack:client`. The package contains the contracts, and the modules that its
-// entries in src/client use, compiled for browsers. The package depends on the packages that these modules import.
+// entries in src/client use, compiled for browsers.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The entries for browsers, including the worker that verifies payloads. */
-const BROWSER_ENTRIES = ['index', 'verify/verify_worker', 'tlog_index', 'signers_index'];
-const NODE_ENTRIES = ['node_index'];
+/**
+ * The configurations of the compiler, in the order of the compilations. Browsers load the browser modules, so these are compiled without the
+ * types of Node, and replace those of the first compilation.
+ */
+const COMPILATIONS = ['node', 'browser'];
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+/** The packages that the modules import. */
+const PACKAGES = ['@noble/secp256k1', 'ws'];
 /** The folder of the declarations for modules that call `require`. Node loads the same modules for them as for `import`. */
 const COMMONJS_TYPES = 'commonjs';
 /** The entries of the package. */
@@ -36,12 +40,13 @@ function packClient(dir: string): string {
   const folder = join(dir, NAME);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // Browsers load the browser modules, so the compiler must not use the types of Node for these modules. The package `ws` would add those
-  // types, so a second compilation makes the modules for Node.
-  const compiled = new Set<string>();
-  const dependencies = [
-    ...new Set([BROWSER_ENTRIES, NODE_ENTRIES].flatMap((entries) => compile(entries, folder, compiled))),
-  ].sort();
+  for (const name of COMPILATIONS) {
+    const config = join(ROOT, `scripts/client_package/${name}.json`);
+    // The output of this program is only the path, so the faults that the compiler finds go to standard error.
+    execFileSync(process.execPath, [TSC, '-p', config, '--outDir', folder], { stdio: ['ignore', 2, 2] });
+  }
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    if (file.endsWith('.d.ts')) cpSync(join(folder, file), join(folder, COMMONJS_TYPES, file));
   const root = readPackage();
   const description = {
     name: NAME,
@@ -67,7 +72,7 @@ function packClient(dir: string): string {
     },
     engines: root.engines,
     files: ['**/*.js', '**/*.d.ts', `${COMMONJS_TYPES}/package.json`, 'contracts/*.sol'],
-    dependencies: Object.fromEntries(dependencies.map((name) => [name, versionOf(name, root.dependencies)])),
+    dependencies: Object.fromEntries(PACKAGES.map((name) => [name, root.dependencies[name]!])),
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
   writeFileSync(join(folder, COMMONJS_TYPES, 'package.json'), '{ "type": "commonjs" }\n');
@@ -106,60 +111,6 @@ function exportOf({ module, nodeModule = module }: Door): object {
 function readme(): string {
   const page = readFileSync(join(ROOT, 'src/client/README.md'), 'utf8');
   return page.replaceAll("from 'tickseal/client'", `from '${NAME}'`);
-}
-
-/**
- * Compiles modules of the client. The compiler omits the types of Node, unless a module imports a package with these types.
- * @param compiled the files that are compiled already; the function leaves them as they are, and adds its own
- * @returns the packages that the compiled modules import
- */
-function compile(entries: readonly string[], outDir: string, compiled: Set<string>): string[] {
-  const files = entries.map((name) => join(ROOT, `src/client/${name}.ts`));
-  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
-  const { options } = ts.parseJsonConfigFileContent({ ...config, files, include: [] }, ts.sys, ROOT);
-  delete options.tsBuildInfoFile;
-  const program = ts.createProgram(files, {
-    ...options,
-    rootDir: join(ROOT, 'src'),
-    outDir,
-    lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
-    types: [],
-    incremental: false,
-    emitDeclarationOnly: false,
-  });
-  const packages = new Set<string>();
-  const writeFile = (path: string, text: string) => {
-    ts.sys.writeFile(path, text);
-    if (path.endsWith('.d.ts')) ts.sys.writeFile(join(outDir, COMMONJS_TYPES, relative(outDir, path)), text);
-    for (const { fileName } of ts.preProcessFile(text).importedFiles) {
-      if (!fileName.startsWith('.')) packages.add(packageOf(fileName));
-    }
-  };
-  const faults: ts.Diagnostic[] = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()];
-  for (const source of program.getSourceFiles()) {
-    if (source.isDeclarationFile || compiled.has(source.fileName)) continue;
-    compiled.add(source.fileName);
-    faults.push(...ts.getPreEmitDiagnostics(program, source));
-    faults.push(...program.emit(source, writeFile).diagnostics);
-  }
-  if (faults.length > 0) {
-    const host = { getCurrentDirectory: () => ROOT, getCanonicalFileName: String, getNewLine: () => '\n' };
-    throw new Error(ts.formatDiagnostics(faults, host));
-  }
-  return [...packages];
-}
-
-/** Returns the package of a module specifier, for example `@noble/hashes` for `@noble/hashes/hmac.js`. */
-function packageOf(specifier: string): string {
-  const parts = specifier.split('/');
-  return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
-}
-
-function versionOf(name: string, dependencies: Readonly<Record<string, string>>): string {
-  const version = dependencies[name];
-  if (version === undefined)
-    throw new Error(`the client imports ${name}, which is no dependency of this project`);
-  return version;
 }
 
 interface RootPackage {

@@ -7,24 +7,7 @@ export interface ReleaseFacts {
   readonly changelog: string;
 }
 
-/** The facts about the client's package. */
-export interface PackageFacts {
-  /** The paths of the files in the client's package. */
-  readonly files: readonly string[];
-  /** The paths that the client's package exports. */
-  readonly exported: readonly string[];
-}
-
 const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?)$/;
-/**
- * The pattern of allowed files: the compiled client, the code that the client shares with the service, the contracts, the client's README
- * and its licence.
- */
-const ALLOWED_FILE =
-  /^(?:(?:commonjs\/)?package\.json|README\.md|LICENSE|(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts)|commonjs\/(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.d\.ts|contracts\/\w+\.sol)$/;
-const FORBIDDEN_FILE = /^(?:commonjs\/)?client\/(?:page|examples|solidity)\//;
-const REQUIRED_FILES = ['package.json', 'README.md', 'LICENSE'];
-
 /** Reads the version in a tag. Returns `undefined` unless the tag is `v` and a semantic version. */
 export function versionOfTag(tag: string): string | undefined {
   return TAG.exec(tag)?.[1];
@@ -57,22 +40,4 @@ export function releaseFaults({ tag, versions, changelog }: ReleaseFacts): strin
     ...(notes === undefined ? [`CHANGELOG.md has no heading [${version}] with a date`] : []),
     ...(notes === '' ? [`CHANGELOG.md says nothing of ${version}`] : []),
   ];
-}
-
-/** Finds missing files and forbidden files in the client's package. */
-export function packageFaults({ files, exported }: PackageFacts): string[] {
-  return [
-    ...[...REQUIRED_FILES, ...exported]
-      .filter((file) => !files.some((found) => isExported(found, file)))
-      .map((file) => `the client's package lacks ${file}`),
-    ...files
-      .filter((file) => !ALLOWED_FILE.test(file) || FORBIDDEN_FILE.test(file))
-      .map((file) => `the client's package holds ${file}`),
-  ];
-}
-
-/** @param path a path that the package exports. A star stands for any name */
-function isExported(file: string, path: string): boolean {
-  const [start = '', end] = path.split('*');
-  return end === undefined ? file === path : file.startsWith(start) && file.endsWith(end);
 }

@@ -135,6 +135,10 @@ async function install(t: Test, project: string, tarball: string): Promise<void>
     [],
     'nothing native',
   );
+  t.same(
+    installed.filter((path) => path.startsWith(`${PACKAGE}/`) && /\/(?:page|examples|solidity)\//.test(path)),
+    [],
+  );
   const own = installed.filter((path) => path.startsWith(`${PACKAGE}/`)).map((path) => path.split('/')[1]!);
   t.same([...new Set(own)].sort(), [
     'LICENSE',
