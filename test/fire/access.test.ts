@@ -138,12 +138,13 @@ function withQuery(target: Target, why: string): Target {
   };
 }
 
-/** Returns whether a request was refused with an answer that does not repeat what was sent. */
+/** Returns whether a request was refused with an answer that no cache shares and that does not repeat what was sent. */
 function isRefused({ status, headers, body }: RawResponse): boolean {
   const isBasic = headers.get('www-authenticate')?.startsWith('Basic ') === true;
   const { error } = JSON.parse(body) as { readonly error: string };
   const isSaid = /Authorization|access token/.test(error);
-  return status === 401 && isBasic && isSaid && !body.includes('rest-stream-publish');
+  const isPrivate = headers.get('cache-control') === 'private, no-cache';
+  return status === 401 && isBasic && isPrivate && isSaid && !body.includes('rest-stream-publish');
 }
 
 test('the paths of publishers that log in by signature take no token', async (t) => {

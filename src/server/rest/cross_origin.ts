@@ -1,6 +1,7 @@
 import type { Origins } from '../access/origins.js';
 import { VARY } from '../http/response_head.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
+import { EVERY_ORIGIN } from './log_files.js';
 
 /**
  * Adds the header that allows pages of allowed origins to read the answers of REST, including errors (the CORS protocol of the Fetch
@@ -16,6 +17,8 @@ export function withCrossOrigin(
     const isPreflight = request.method === 'OPTIONS' && request.preflightMethod !== undefined;
     if (allowed === undefined || !isPreflight || request.hasBody) {
       const response = rest(request);
+      // A browser refuses an answer with two values of this header.
+      if (response.headers.some(([name]) => name === EVERY_ORIGIN[0])) return response;
       return { ...response, headers: [...response.headers, ...answerHeaders(allowed)] };
     }
     const headers = [...answerHeaders(allowed), ...PREFLIGHT_HEADERS];

@@ -65,7 +65,8 @@ export class RouteRunner {
       if ('error' in result) return refusal(result, headers);
       if ('later' in result) {
         const later = this.#answerLater(admitted, result);
-        return { status: 200, headers, body: '', later, abandon: result.abandon };
+        const known = [...headers, ...Object.entries(route.headers)];
+        return { status: 200, headers: known, body: '', later, abandon: result.abandon };
       }
       const body = bodyOf(route, result);
       const { isCurrent } = result;
@@ -87,10 +88,10 @@ export class RouteRunner {
   ): Promise<LateAnswer> {
     try {
       const result = await later;
-      if ('error' in result) return refusal(result, Object.entries(route.headers));
+      if ('error' in result) return refusal(result, []);
       if ('data' in result || 'parts' in result) {
         const type = route.raw && { contentType: contentType(route.raw) };
-        return { status: 200, headers: Object.entries(route.headers), body: bodyOf(route, result), ...type };
+        return { status: 200, headers: [], body: bodyOf(route, result), ...type };
       }
       const { contentType: streamType, headers, isText } = result;
       const budget = caller === undefined ? UNLIMITED : this.#options.rangeRowsOf(caller);
