@@ -9,9 +9,9 @@ import { SIMPLIFIED_LAYOUT, VERSIONED_LAYOUT } from '../../src/wire/payload_fiel
 import { signed } from '../client/signed_payload.js';
 import { Feed, units } from '../service/feed.js';
 import { SERVICE_KEYS, startTestService, TOKEN } from '../service/harness.js';
-import { openSilentRelay } from '../service/silent_relay.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
+import { openSilentRelay } from './silent_relay.js';
 
 // Tests of the live page when a price, the connection or the signer fails.
 

@@ -4,10 +4,10 @@ import { decodePayload, type Payload } from '../../src/client/verify/decode_payl
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
 import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
 import { signed } from '../client/signed_payload.js';
-import { openSilentRelay } from '../service/silent_relay.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { untilText, withTab } from './live_page.js';
 import { fillTokens, HONEST, LIE, linkOf, operatorKey, startOperator } from './operators.js';
+import { openSilentRelay } from './silent_relay.js';
 
 // Faults of one of three operators on the page that compares them. A relay changes the frames of the third operator, and signs them again
 // with the operator's key.

@@ -1,6 +1,6 @@
 import { type Test, test } from 'tap';
 import { FakeClock } from '../clock/fake_clock.js';
-import { startTestService, TestSocket, TOKEN } from '../service/harness.js';
+import { startTestService, TestSocket } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
 
@@ -10,8 +10,6 @@ const LIMIT = 10;
 /** The test exceeds the limit in a single write. */
 const FLOOD = 20_000;
 const PATHS = ['/ws', '/evm/subscribe', '/evm/publish'];
-const REASON = /control_messages_per_second/;
-
 /** Starts a service with a stopped clock, so that all frames arrive in one second. */
 async function start(t: Test, threads: number, limits: Record<string, number> = {}) {
   const clock = new FakeClock();
@@ -91,19 +89,4 @@ test('the token pays for closed connections, and its next ones wait', async (t) 
   clock.advanceMs(1_000);
   const later = await TestSocket.open(`${service.socketUrl}/ws`);
   await later.close();
-});
-
-test('pongs that answer pings of the service do not count, and messages past the limit are answered first', async (t) => {
-  const { service } = await start(t, 1, { control_messages_per_second: 2 });
-  const socket = await TestSocket.open(`${service.socketUrl}/ws`, TOKEN);
-  for (let id = 1; id <= 2; id++) {
-    socket.send({ type: 'ping', id });
-    t.match(await socket.nextJson(), { type: 'pong', id });
-  }
-  for (let id = 3; id <= 12; id++) {
-    socket.send({ type: 'ping', id });
-    t.match(await socket.nextJson(), { type: 'error', id, error: REASON });
-  }
-  socket.send({ type: 'ping', id: 13 });
-  t.match(await socket.closed, { code: 1008, reason: REASON });
 });

@@ -2,14 +2,12 @@ import { test } from 'tap';
 import { registerVerify } from '../../src/cli/verify_command.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { runCommand } from '../cli/run_command.js';
-import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { get, publisherSigner, startTestService } from './harness.js';
-import { latestText, latestWhen, openPublisher, publish, UNIT } from './publishing.js';
+import { latestText, latestWhen } from './publishing.js';
 
 // Tests that everybody can calculate a price again from what the service publishes. test/prices tests the books and triggers.
 
-const PERIOD_MS = 500;
 const PRICES = [500, 10, 13, -90].map(units);
 const WEIGHTS = ['1', '2.5', '0.000001', '1'];
 const EXPECTED = {
@@ -74,43 +72,4 @@ test('the client and the command verify a price of each algorithm', async (t) =>
       'the command knows the definition',
     );
   }
-});
-
-test('a frozen publisher does not count, is named, and comes back with its first move', async (t) => {
-  const clock = new FakeClock();
-  const numbers = [1, 2, 3];
-  const service = await startTestService(
-    {
-      aggregation: { frozen_after: '0s', classes: { fx: { frozen_after: '10s' } } },
-      assets: [{ id: 1, symbol: 'EURUSD', class: 'fx', clock_period: `${PERIOD_MS}ms` }],
-      publishers: numbers.map((one) => ({ key: publisherSigner(one).publicKey })),
-    },
-    { clock },
-  );
-  t.teardown(() => service.stop());
-  const socket = await openPublisher(service);
-  const round = async (...prices: readonly bigint[]) => {
-    for (const [i, price] of prices.entries()) {
-      clock.advanceMs(1);
-      const signer = publisherSigner(numbers[i]!);
-      await publish(socket, [signer.sign({ symbol: 'EURUSD', price, timestampNs: clock.nowNs() })]);
-    }
-    clock.advanceMs(2 * PERIOD_MS);
-  };
-  const frozen = async () =>
-    (await (await fetch(`${service.adminUrl}/metrics`)).text()).match(/^tickseal_publisher_frozen\{.*/gm);
-  const pricesIn = async (price: bigint) =>
-    (await latestWhen(service, 'EURUSD', (aggregate) => aggregate.price === String(price))).signed_prices
-      .length;
-  await round(100n * UNIT, 102n * UNIT, 90n * UNIT);
-  t.equal(await pricesIn(100n * UNIT), 3);
-  for (let i = 1n; i <= 10n; i++) await round((100n + i) * UNIT, (102n + i) * UNIT, 90n * UNIT);
-  t.equal(await pricesIn(111n * UNIT), 2, 'the mean of the two others');
-  const key = publisherSigner(3).publicKey.toLowerCase();
-  t.same(await frozen(), [
-    `tickseal_publisher_frozen{asset="EURUSD",signature_type="evm",publisher="${key}"} 1`,
-  ]);
-  await round(111n * UNIT, 115n * UNIT, 112n * UNIT);
-  t.equal(await pricesIn(112n * UNIT), 3);
-  t.same(await frozen(), null);
 });

@@ -1,17 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { registerExport } from '../../src/cli/export_command.js';
-import { registerMcp } from '../../src/cli/mcp_command.js';
-import { registerPrice } from '../../src/cli/price_command.js';
-import { registerPublish } from '../../src/cli/publish_command.js';
-import { registerSubscribe } from '../../src/cli/subscribe_command.js';
 import { createClient } from '../../src/client/node.js';
-import type { QuorumClient } from '../../src/client/quorum/quorum_client.js';
-import { runCommand } from '../cli/run_command.js';
 import { Feed, units } from './feed.js';
-import { get, SERVICE_KEYS, startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
+import { get, startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
 
 // A table of odd symbols goes through every door that takes the name of an asset: a name never means two assets.
 
@@ -44,8 +35,8 @@ let toNs = 0n;
 /** Asks for the price of a name. @returns the price, or a text that says why there is none */
 type Door = (name: string) => Promise<number | string>;
 
-async function open(t: Test, keys = SERVICE_KEYS): Promise<TestService> {
-  const service = await startTestService({ assets: ASSETS }, { keys });
+async function open(t: Test): Promise<TestService> {
+  const service = await startTestService({ assets: ASSETS });
   t.teardown(() => service.stop());
   const feed = await Feed.open(service);
   await feed.accept(...SYMBOLS.map((symbol) => ({ symbol, price: units(idOf(symbol)) })));
@@ -175,19 +166,6 @@ function sdkDoors(service: TestService, t: Test): Record<string, Door> {
         return (error as Error).message;
       }
     };
-  let quorum: Promise<QuorumClient> | undefined;
-  const withSecond = async () => {
-    const second = await open(t, { ...SERVICE_KEYS, evm: Buffer.alloc(32, 0x12) });
-    const operators = [service, second].map(({ url, evmAddress }, i) => ({
-      name: `operator ${i}`,
-      urls: [url],
-      token: TOKEN,
-      signers: [evmAddress],
-    }));
-    const client = createClient({ quorum: { operators, maxAgeMs: 3_600_000 } });
-    t.teardown(() => client.close());
-    return client;
-  };
   return {
     'SDK latest': unless(async (name) => wholeUnits((await client.latest([name]))[name]!.price)),
     'SDK at': unless(async (name) => wholeUnits((await client.at([name], toNs))[name]!.price)),
@@ -207,77 +185,15 @@ function sdkDoors(service: TestService, t: Test): Record<string, Door> {
         return symbol === name ? wholeUnits(price) : `answered ${symbol}`;
       return 'nothing';
     }),
-    // The last door, because the second service has other times.
-    'quorum latest': unless(async (name) => {
-      quorum ??= withSecond();
-      const ticks = await (await quorum).latest([name]);
-      return wholeUnits(ticks[name]!.price);
-    }),
   };
 }
 
-function commandDoors(service: TestService, t: Test): Record<string, Door> {
-  process.env['TICKSEAL_TOKEN'] = TOKEN;
-  t.teardown(() => delete process.env['TICKSEAL_TOKEN']);
-  const at = ['--url', service.url, '--signer', service.evmAddress];
-  const file = join(t.testdir(), 'rows.ndjson');
-  return {
-    price: async (name) => {
-      const { stdout, stderr } = await runCommand(registerPrice, ['price', ...at, '--json', '--', name]);
-      return stdout.length === 0 ? stderr : wholeUnits(JSON.parse(stdout[0]!).price);
-    },
-    export: async (name) => {
-      const args = [
-        'export',
-        ...at,
-        '--from',
-        String(fromNs),
-        '--to',
-        String(toNs),
-        '--every',
-        '1s',
-        '-o',
-        file,
-        '--',
-        name,
-      ];
-      const { exitCode, stderr } = await runCommand(registerExport, args);
-      return exitCode === 0
-        ? wholeUnits(JSON.parse(readFileSync(file, 'utf8').split('\n')[0]!).price)
-        : stderr;
-    },
-    subscribe: async (name) => {
-      const args = ['subscribe', ...at, '--count', '1', '--', name];
-      const { stdout, stderr } = await runCommand(registerSubscribe, args);
-      return stdout.length === 0 ? stderr : wholeUnits(JSON.parse(stdout[0]!).a[0].v);
-    },
-    mcp: async (name) => {
-      const call = { name: 'latest', arguments: { symbols: [name] } };
-      const line = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })}\n`;
-      const { stdout } = await runCommand(registerMcp, ['mcp', ...at], { stdin: [line] });
-      const { result } = JSON.parse(stdout[0]!);
-      const [price] = result.structuredContent?.prices ?? [];
-      if (price?.verdict !== 'verified') return price?.reason ?? result.content[0].text;
-      return price.symbol === name ? Number(price.price) : `answered ${price.symbol}`;
-    },
-    publish: async (name) => {
-      const key = (0x101).toString(16).padStart(64, '0');
-      const args = ['publish', '--url', service.url, '--key', key, '--', `${name}=${idOf(name)}`];
-      const { stdout, stderr } = await runCommand(registerPublish, args);
-      const { accepted = [], rejected, error } = JSON.parse(stdout[0] ?? '{}');
-      if (accepted.length === 1 && accepted[0] === name) return idOf(name);
-      return Object.hasOwn(rejected ?? {}, name) ? String(rejected[name]) : (error ?? stderr);
-    },
-  };
-}
-
-const TAKES_IDS = ['/v1/stream', 'subscribe'];
+const TAKES_IDS = '/v1/stream';
 
 for (const [room, doors] of Object.entries({
   REST: restDoors,
   streams: streamDoors,
   SDK: sdkDoors,
-  commands: commandDoors,
 }))
   test(`a name means one asset, or none, at every door: ${room}`, async (t) => {
     const service = await open(t);
@@ -291,8 +207,8 @@ for (const [room, doors] of Object.entries({
       for (const name of SYMBOLS) expect(name, await ask(name), idOf(name));
       for (const name of OTHERS) expect(name, await ask(name), REFUSED);
       for (const [name, id] of Object.entries(IDS))
-        expect(name, await ask(name), TAKES_IDS.includes(door) ? id : REFUSED);
-      if (TAKES_IDS.includes(door)) expect('7', await ask('7'), /a streaming ID is written #7/);
+        expect(name, await ask(name), door === TAKES_IDS ? id : REFUSED);
+      if (door === TAKES_IDS) expect('7', await ask('7'), /a streaming ID is written #7/);
       t.same(wrong, [], `${door}, ${Math.round(performance.now() - begunMs)} ms`);
     }
   });

@@ -161,29 +161,3 @@ test('a stream that was cut reads what it missed, marked, in order and none twic
   const streaming = createStreamClient({ urls: stream.url, token: TOKEN, signers: 'unchecked' });
   t.throws(() => streaming.stream(['BTCUSD'], { backfill: true }), TypeError);
 });
-
-test('a restart of the service is one gap, and the stream reads the prices from before and after it', async (t) => {
-  const stream = await ProxiedStream.open(t);
-  const { proxy, ticks, gaps, clock } = stream;
-  const seen = ticks.length;
-  proxy.state = 'closed';
-  await eventually(() => proxy.connections === 0);
-  const { port } = new URL(stream.url);
-  await stream.signed('BTCUSD', 110);
-  await stream.stopService();
-  clock.advanceMs(3_000);
-  await stream.serve(Number(port));
-  await stream.signed('BTCUSD', 120);
-  proxy.state = 'open';
-  await eventually(() => gaps.length === 1);
-  await stream.signed('BTCUSD', 130);
-  await eventually(() => ticks.at(-1)?.decimal === '130');
-  t.same(
-    ticks
-      .slice(seen)
-      .filter(({ symbol }) => symbol === 'BTCUSD')
-      .map(textOf),
-    ['BTCUSD 110 backfilled', 'BTCUSD 120 backfilled', 'BTCUSD 130'],
-  );
-  t.equal(gaps.length, 1);
-});

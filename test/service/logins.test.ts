@@ -101,22 +101,6 @@ test('connections and failed logins of a key are limited like those of a token',
   await Promise.all(sockets.slice(1).map((socket) => socket.close()));
 });
 
-test('a refresh belongs to the login that brought the update', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const [byKey, byToken] = await Promise.all([
-    open(service, 'evm', loginHeaders(1, 'evm')),
-    TestSocket.open(`${service.socketUrl}/evm/publish?ack=true`),
-  ]);
-  const second = (nowNs() / 10n ** 9n) * 10n ** 9n;
-  const update = (offset: bigint) =>
-    publisherSigner(1).sign({ symbol: 'BTCUSD', price: UNIT, timestampNs: second + offset });
-  t.equal(await refusalOf(byKey, update(1n)), undefined);
-  t.ok(await refusalOf(byToken, update(2n)));
-  t.equal(await refusalOf(byKey, update(3n)), undefined);
-  await Promise.all([byKey.close(), byToken.close()]);
-});
-
 test('logins that an agent sent', { skip }, async (t) => {
   const { logins } = JSON.parse(readFileSync(new URL('agent-logins.json', FOLDER), 'utf8')) as {
     logins: Record<string, string>[];

@@ -73,6 +73,8 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
     t.equal(response.headers.get('content-type'), 'application/x-ndjson');
     t.equal(response.headers.get('content-encoding'), 'gzip', 'the fetch of Node accepts gzip');
     t.match(response.headers.get('vary'), /Accept-Encoding/);
+    const plain = await get(url, { 'Accept-Encoding': 'identity' });
+    t.equal(plain.headers.get('content-encoding'), null);
     const lines = (await response.text()).split('\n').slice(0, -1);
     t.same(
       texts.map(wholeOf).filter((text) => !lines.includes(text)),

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { claimPort } from '../../src/server/uws/port_claim.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { Feed, units } from './feed.js';
@@ -183,6 +185,8 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   running.child.kill('SIGTERM');
   t.same(await running.exited, { code: 0, signal: null });
   t.notMatch(running.stdout, TOKEN, 'no token stands in the log');
+  for (const line of running.stdout.split('\n'))
+    t.match(JSON.parse(line), { level: Number, time: Number, msg: /./ }, 'each line is JSON');
 });
 
 test('a start logs what the configuration probably does not mean, and refuses a data folder at once', async (t) => {
@@ -230,4 +234,29 @@ test('what stands in the way of a start ends with status 1 and is named', async 
   t.match(await locked.exited, { code: 1 });
   t.match(locked.stderr, /store cannot be opened: it is in use by another process/);
   t.equal((await get(`${service.url}/v1/taxonomy`)).status, 200, 'the one that runs is not disturbed');
+});
+
+test('the level leaves out what is below it, and one that does not exist is an error', async (t) => {
+  const dir = t.testdir();
+  const admin = await claimPort({ host: '127.0.0.1', port: 0 });
+  const file = writeConfig(dir, { admin: { port: admin } });
+  const quiet = new ServeProcess(['--config', file], { TICKSEAL_LOG_LEVEL: 'error' });
+  t.teardown(() => quiet.kill());
+  await eventually(() =>
+    fetch(`http://127.0.0.1:${admin}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  writeFileSync(file, '{');
+  quiet.child.kill('SIGHUP');
+  await quiet.line(/not valid/);
+  quiet.child.kill('SIGTERM');
+  t.same(await quiet.exited, { code: 0, signal: null });
+  t.match(JSON.parse(quiet.stdout), { level: 50, msg: /not valid/ }, 'the only line');
+
+  const wrong = new ServeProcess(['--config', file], { TICKSEAL_LOG_LEVEL: 'verbose' });
+  t.teardown(() => wrong.kill());
+  t.match(await wrong.exited, { code: 1 });
+  t.equal(wrong.stderr, 'TICKSEAL_LOG_LEVEL is none of trace, debug, info, warn, error, fatal, silent\n');
 });

@@ -2,16 +2,13 @@ import { once } from 'node:events';
 import { test } from 'tap';
 import { type PriceUpdate, writeExactJson } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
-import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { distinctNowNs } from './feed.js';
-import { publisherSigner, sha256, startTestService, type TestSocket, TOKEN } from './harness.js';
+import { publisherSigner, startTestService, type TestSocket } from './harness.js';
 import { altered, latestText, latestWhen, openPublisher, publish, refusalOf, UNIT } from './publishing.js';
 
 // Tests of publisher sockets on a running service. test/prices tests each check of an update, and test/fire the tokens.
 
-/** The text of a second token that may also publish for every key. */
-const STRANGER = 'stranger-token';
 const MESSAGE_BYTES = 8 * 1024;
 
 const messageOf = (traceId: unknown, data: unknown) =>
@@ -157,42 +154,6 @@ test('messages and their answers', async (t) => {
     await socket.close();
   });
 });
-
-for (const type of ['evm', 'stark'] as const)
-  test(`refreshes and replays within a second, ${type}`, async (t) => {
-    const clock = new FakeClock();
-    const tokens = [TOKEN, STRANGER].map((token) => ({
-      name: token,
-      sha256: sha256(token),
-      scopes: ['rest', 'publish'],
-      requests_per_second: 100_000,
-    }));
-    const service = await startTestService({ tokens }, { clock });
-    t.teardown(() => service.stop());
-    const symbol = type === 'evm' ? 'BTCUSD' : 'DYDXUSD';
-    const atNs = (clock.nowNs() / NS_PER_SECOND) * NS_PER_SECOND;
-    const of = (ms: bigint, price: bigint) =>
-      publisherSigner(3, type).sign({ symbol, price, timestampNs: atNs + ms * NS_PER_MS });
-    const later = (update: PriceUpdate, ms: bigint) => altered(update, { timestamp: atNs + ms * NS_PER_MS });
-    const [door, sibling] = [await openPublisher(service, type), await openPublisher(service, type)];
-    const stranger = await openPublisher(service, type, { token: STRANGER });
-    const [first, second] = [of(0n, UNIT), of(200n, 2n * UNIT)];
-    const steps: readonly [socket: TestSocket, update: PriceUpdate, refusal: RegExp | undefined][] = [
-      [door, first, undefined],
-      [sibling, first, /not newer/],
-      [door, later(first, 100n), undefined],
-      [door, second, undefined],
-      [door, later(first, 50n), /replay/],
-      [sibling, later(first, 300n), undefined],
-      [stranger, later(first, 999n), /another token/],
-      [door, altered(later(second, 400n), { price: `${9n * UNIT}` }), /msg_hash/],
-      [door, later(second, 400n), undefined],
-      [door, later(second, 1_000n), /msg_hash/],
-      [door, of(1_000n, UNIT), undefined],
-    ];
-    for (const [i, [socket, update, refusal]] of steps.entries())
-      t.match((await refusalOf(socket, update)) ?? 'accepted', refusal ?? /^accepted$/, `step ${i}`);
-  });
 
 test('a publisher that never reads is neither closed nor slowed', async (t) => {
   const service = await startTestService({

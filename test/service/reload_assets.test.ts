@@ -1,17 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, verifyPayload } from '../../src/client/index.js';
-import { IDS_FILE } from '../../src/log/store/streaming_ids.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import {
   get,
   publisherSigner,
   SERVICE_KEYS,
-  type Sections,
   startTestService,
   type TestService,
   TestSocket,
@@ -253,25 +248,4 @@ test('a reload that swaps IDs is refused, and everything goes on', async (t) => 
     () => service.reconfigure({ assets: [{ ...B, id: 4 }] }),
     /4 means B \(evm\) here, and has meant A/,
   );
-});
-
-test('a start that swaps IDs is refused until the taxonomy ID is raised', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  const run = async (sections: Sections) => {
-    const service = await startTestService(sections, { dir });
-    try {
-      return await namesOf(service);
-    } finally {
-      await service.stop();
-    }
-  };
-  t.equal(await run({ assets: [A, B] }), '1 A,2 B');
-  await t.rejects(run({ assets: SWAPPED }), REFUSAL);
-  const raised = { service: { taxonomy_id: 2 } };
-  t.equal(await run({ assets: SWAPPED, ...raised }), '2 A,1 B');
-  await t.rejects(run({ assets: [A, B], ...raised }), /under taxonomy_id 2/);
-  await t.rejects(run({ assets: SWAPPED }), REFUSAL, 'the former meanings stay');
-  writeFileSync(join(dir, 'store', IDS_FILE), 'damaged');
-  await t.rejects(run({ assets: [A, B] }), /streaming_ids\.txt is damaged .*: restore it from a backup/);
 });

@@ -62,20 +62,6 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
   await (await TestSocket.open(`${service.socketUrl}/ws`, 'gone')).close();
 });
 
-test('a token that loses a scope loses the sockets of that scope', async (t) => {
-  const service = await startTestService({ tokens: [token('a')] });
-  t.teardown(() => service.stop());
-  const stream = await TestSocket.open(`${service.socketUrl}/ws`, 'a');
-  const feed = await Feed.open(service, { token: 'a' });
-  service.reconfigure({ tokens: [token('a', { scopes: ['publish'] })] });
-  t.equal(await closeCode(stream), 4401);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  t.equal((await ask(service, '/v1/taxonomy', 'a')).status, 403);
-  await t.rejects(TestSocket.open(`${service.socketUrl}/ws`, 'a'), /^403/);
-  service.reconfigure({ tokens: [token('a', { scopes: ['rest'] })] });
-  t.equal(await closeCode(feed.socket), 4401);
-});
-
 test('what a token may see, publish and ask changes under its open sockets', async (t) => {
   const assets = [1, 2].map((id) => ({ id, symbol: `A${id}` }));
   const service = await startTestService({ assets, tokens: [token('all'), token('a')] });
@@ -109,25 +95,4 @@ test('what a token may see, publish and ask changes under its open sockets', asy
     const { a } = await stream.nextJson();
     return JSON.stringify(a) === JSON.stringify([{ id: 2, v: String(median) }]);
   });
-});
-
-test('a token that takes the name of another starts with no connections and no debts of it', async (t) => {
-  const limits = { connections_per_token: 2, subscription_changes_per_second: 1 };
-  const service = await startTestService({ tokens: [token('old')], limits });
-  t.teardown(() => service.stop());
-  const open = (secret: string) => TestSocket.open(`${service.socketUrl}/ws`, secret);
-  const before = [await open('old'), await open('old')];
-  await t.rejects(open('old'), /^429/);
-  service.reconfigure({ tokens: [token('new', { name: 'old' }), token('old', { name: 'other' })], limits });
-  await t.rejects(open('new'), /^429/, 'the name still has its connections');
-  for (const socket of before) await socket.close();
-  const after = await eventually(async () => [await open('new'), await open('new')]);
-  await t.rejects(open('new'), /^429/);
-  const others = [await open('old'), await open('old')];
-  await t.rejects(open('old'), /^429/, 'the other name has no more than its own');
-  for (const socket of others) socket.send({ type: 'subscribe', assets: [1], id: 1 });
-  t.match(await others[0]!.nextJson(), { type: 'subscribe' });
-  t.match(await others[1]!.nextJson(), { type: 'error' }, 'its budget is used up');
-  after[0]!.send({ type: 'subscribe', assets: [1], id: 1 });
-  t.match(await after[0]!.nextJson(), { type: 'subscribe' }, 'and that of the new token is not');
 });

@@ -46,44 +46,6 @@ for (const threads of THREAD_COUNTS) {
   });
 }
 
-test('a revoked token takes its tickets and their connections along, and those of no other', async (t) => {
-  const service = await startWithPage();
-  t.teardown(() => service.stop());
-  const names = ['alice', 'bob'];
-  const [alice, bob] = (await Promise.all(
-    names.map(async (name) => openBy(await ticketOf(service, name), service)),
-  )) as [TestSocket, TestSocket];
-  const [aliceTicket, bobTicket] = (await Promise.all(names.map((name) => ticketOf(service, name)))) as [
-    string,
-    string,
-  ];
-  service.reconfigure({ tokens: [token('bob')] });
-  t.equal((await alice.closed).code, 4401);
-  await t.rejects(openBy(aliceTicket, service), /^401/);
-  const another = await openBy(bobTicket, service);
-  for (const socket of [bob, another]) {
-    socket.send({ type: 'ping', id: 1 });
-    t.same(await socket.nextJson(), { type: 'pong', id: 1 });
-  }
-});
-
-test('connections by ticket count as those of the token', async (t) => {
-  const service = await startWithPage(1, { limits: { connections_per_token: 2 } });
-  t.teardown(() => service.stop());
-  await TestSocket.open(`${service.socketUrl}/ws`, 'alice');
-  const socket = await openBy(await ticketOf(service, 'alice'), service);
-  await t.rejects(openBy(await ticketOf(service, 'alice'), service), /^429 .*connections_per_token/);
-  await socket.close();
-  await openBy(await ticketOf(service, 'alice'), service);
-});
-
-test('tickets open no publisher connections', async (t) => {
-  const service = await startWithPage(1, { tokens: [token('alice', { scopes: ['stream', 'publish'] })] });
-  t.teardown(() => service.stop());
-  for (const path of ['/evm/publish', '/stark/publish'])
-    await t.rejects(openBy(await ticketOf(service, 'alice'), service, path), /^401 .*Authorization/);
-});
-
 test('only tickseal.v1 is selected, and a ticket is never sent back', async (t) => {
   const service = await startWithPage();
   t.teardown(() => service.stop());

@@ -1,13 +1,10 @@
-import { once } from 'node:events';
 import { test } from 'tap';
-import { WebSocket } from 'ws';
 import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, type UnsignedFrame, verifyPayload } from '../../src/client/index.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
-import { startTestService, TestSocket, TOKEN } from './harness.js';
-import { RawHttp } from './raw_http.js';
+import { startTestService, TestSocket } from './harness.js';
 
 // Tests of the frames of `/ws` on a running service. test/stream tests what goes into a frame and when.
 
@@ -95,6 +92,7 @@ test('payloads verify, simplified and versioned, and both types say the same', a
     return socket;
   };
   const plain = await open('message_type=signed_ecdsa');
+  await t.rejects(open('channel=1h'), /^400 .*channel/);
   const versioned = await open('message_type=signed_ecdsa&addtl_attrs=ms');
   const text = await open('message_type=unsigned&addtl_attrs=ms');
   const expected = { signers: [service.evmAddress], taxonomyId: 65_281 };
@@ -135,112 +133,4 @@ test('payloads verify, simplified and versioned, and both types say the same', a
     verdict: 'verified',
     payload: { assets: [{ id: 4, marketStatus: 1 }] },
   });
-});
-
-test('quality is about the inputs of the price in the frame, plain and signed', async (t) => {
-  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD' }] });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  const open = async (type: string) => {
-    const socket = await TestSocket.open(`${service.socketUrl}/ws?message_type=${type}&addtl_attrs=quality`);
-    socket.send({ type: 'subscribe', assets: [1], id: 1 });
-    await socket.next();
-    return socket;
-  };
-  const [plain, signed] = [await open('unsigned'), await open('signed_ecdsa')];
-  const both = async () => {
-    const { p } = (await signed.nextJson()) as { p: string };
-    const report = verifyPayload(p, { signers: [service.evmAddress] });
-    t.equal(report.verdict, 'verified');
-    return [(await plain.nextJson())['a'], report.payload?.assets];
-  };
-  await feed.accept({ symbol: 'BTCUSD', price: units(100) });
-  t.match(await both(), [
-    [{ id: 1, v: String(units(100)), age: Number, n: 1, spr: 0 }],
-    [{ id: 1, value: units(100), inputAgeMs: Number, publishers: 1, spreadPpm: 0 }],
-  ]);
-  // The second publisher's first price leaves the median as it was, and so sends no frame.
-  await feed.accept({ symbol: 'BTCUSD', price: units(100), publisher: 2 });
-  await feed.accept({ symbol: 'BTCUSD', price: units(102), publisher: 2 });
-  t.match(await both(), [
-    [{ id: 1, v: String(units(101)), n: 2, spr: 19_801 }],
-    [{ id: 1, value: units(101), publishers: 2, spreadPpm: 19_801 }],
-  ]);
-});
-
-test('a price that loses its inputs leaves the streams and comes back', async (t) => {
-  const clock = new FakeClock();
-  const assets = [
-    { id: 1, symbol: 'BTCUSD', max_age: '300ms' },
-    { id: 2, symbol: 'ETHUSD' },
-  ];
-  const service = await startTestService({ assets }, { clock });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
-  const socket = await TestSocket.open(`${service.socketUrl}/ws?channel=10ms`);
-  socket.send({ type: 'subscribe', assets: [1, 2], id: 1 });
-  await socket.next();
-  const idsAfter = async (durationNs: bigint) => {
-    clock.advance(durationNs);
-    return unsigned(await socket.next()).assets.map(({ id }) => id);
-  };
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) }, { symbol: 'ETHUSD', price: units(2) });
-  t.same(await idsAfter(10n * NS_PER_MS), [1, 2]);
-  t.same(await idsAfter(290n * NS_PER_MS), [1, 2], 'max_age itself still counts');
-  t.same(await idsAfter(10n * NS_PER_MS), [2]);
-  t.same(await idsAfter(10n * NS_PER_MS), [2]);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  t.same(await idsAfter(10n * NS_PER_MS), [1, 2]);
-});
-
-test('binary frames are the payloads, and everything else stays text', async (t) => {
-  const service = await startTestService({ assets: THREE_ASSETS });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(65_000) });
-  for (const channel of ['real_time', '10ms']) {
-    const query = `channel=${channel}&message_type=signed_ecdsa&encoding=binary`;
-    const socket = new WebSocket(`${service.socketUrl}/ws?${query}`, {
-      headers: { Authorization: `Basic ${TOKEN}` },
-    });
-    const messages: [boolean, Buffer][] = [];
-    socket.on('message', (data: Buffer, isBinary) => messages.push([isBinary, data]));
-    await once(socket, 'open');
-    socket.send('{"type":"subscribe","assets":[500],"id":1}');
-    await eventually(() => messages.length >= 2);
-    const [[isReplyBinary, reply], [isBinary, frame]] = messages as [[boolean, Buffer], [boolean, Buffer]];
-    t.same([isReplyBinary, isBinary], [false, true]);
-    t.equal(String(reply), '{"type":"subscribe","id":1,"assets":[500],"invalid":[]}');
-    const { verdict, payload } = verifyPayload(`0x${frame.toString('hex')}`, {
-      signers: [service.evmAddress],
-    });
-    t.equal(verdict, 'verified');
-    t.match(payload?.assets, [{ id: 500, value: units(65_000) }]);
-    socket.close();
-  }
-});
-
-test('one bad client costs the others nothing', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const good = await TestSocket.open(`${service.socketUrl}/ws`);
-  good.send({ type: 'subscribe', assets: [1] });
-  const bad = await TestSocket.open(`${service.socketUrl}/ws`);
-  bad.send({ type: 'subscribe', assets: [1] });
-  const raw = await RawHttp.open(service.port);
-  raw.request('GET /ws', [
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    'Sec-WebSocket-Version: 13',
-    `Sec-WebSocket-Key: ${'A'.repeat(22)}==`,
-    `Authorization: Basic ${TOKEN}`,
-  ]);
-  t.equal((await raw.response()).status, 101);
-  // The client sends a frame with reserved bits. Then the connection is cut.
-  raw.socket.write(Buffer.from([0xf1, 0x80, 0, 0, 0, 0]));
-  await raw.closed;
-  bad.ws.terminate();
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  t.match(await good.nextJson(), { a: [{ id: 1, v: String(units(1)) }] });
 });

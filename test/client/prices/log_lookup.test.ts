@@ -6,8 +6,9 @@ import { LogLookup } from '../../../src/client/prices/log_lookup.js';
 import { AggregatePrice } from '../../../src/client/prices/market_data.js';
 import { parseEvidence } from '../../../src/client/verify/evidence_file.js';
 import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
-import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
+import { Ed25519Key, verifyByNode } from '../../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../../src/tlog/log_policy.js';
+import { formatVerifierKey } from '../../../src/tlog/verifier_key.js';
 import { AuditedLog, SERVICE_ADDRESS, signedPrice, startOf } from '../../publiclog/witness/audited_log.js';
 import { policyText } from '../../tlog/witnessed_log.js';
 
@@ -19,7 +20,7 @@ const PROMISED_S = 21;
 const SLACK_S = 15;
 
 /** Opens a lookup with a fake clock, which a pause moves on. */
-function open(t: Test, log: AuditedLog) {
+function open(t: Test, log: AuditedLog, policy = POLICY) {
   const clock = { ms: 0 };
   const served = { log, onPause: () => {} };
   const answer = async (path: string) => {
@@ -54,7 +55,7 @@ function open(t: Test, log: AuditedLog) {
   context.listeners.on('logged', () => {
     found += 1;
   });
-  const lookup = new LogLookup(POLICY, context);
+  const lookup = new LogLookup(policy, context);
   t.teardown(() => lookup.close());
   const lookUp = (text: string, timestampNs: bigint) => {
     const fields = {
@@ -121,4 +122,30 @@ test('a smaller checkpoint is said once, and a fork is proven', async (t) => {
   const evidence = parseEvidence((errors[0] as EquivocationError).evidence);
   const expected = { policy: parsePolicy(POLICY), signers: [SERVICE_ADDRESS], verifyEd25519: verifyByNode };
   t.match(await verifyEvidence(evidence, expected), { verdict: 'verified', statement: /signed two pasts/ });
+});
+
+test('a log that goes on under another origin is said, and is neither accepted nor accused', async (t) => {
+  const NEW_ORIGIN = 'prices.example.com/tlog2';
+  const newKey = new Ed25519Key(new Uint8Array(32).fill(11));
+  const log = new AuditedLog(NEW_ORIGIN, newKey).grow(5);
+  const { clock, errors, found, lookUp } = open(t, log);
+  await lookUp(log.prices[3]!, startOf(3) + 5n);
+  t.match(errors, [ProtocolError]);
+  t.match(
+    errors[0]!.message,
+    /has the log prices\.example\.com\/tlog2, and the policy trusts prices\.example\.com\/tlog: .*new origin/,
+  );
+  t.same([found(), clock.ms], [0, 1_000], 'at once');
+
+  const both = `log ${formatVerifierKey(newKey.logKey(NEW_ORIGIN))}\n${POLICY}`;
+  const reader = open(t, new AuditedLog().grow(5), both);
+  await reader.lookUp(reader.served.log.prices[3]!, startOf(3) + 5n);
+  reader.served.log = log;
+  for (const batch of [3, 4]) await reader.lookUp(log.prices[batch]!, startOf(batch) + 5n);
+  t.equal(reader.found(), 3);
+  t.match(
+    reader.errors,
+    { length: 1, 0: { message: /now has the log .*tlog2, and had .*tlog before/ } },
+    'once',
+  );
 });

@@ -75,6 +75,11 @@ export class AuditedLog {
   /** The size of the served checkpoint, if it is not the newest. */
   shownSize: number | undefined;
 
+  constructor(
+    readonly origin = LOG_ORIGIN,
+    readonly key = LOG,
+  ) {}
+
   /** Appends batches, each with the service's price of BTCUSD and four other records. */
   grow(count: number): this {
     for (let i = 0; i < count; i += 1) {
@@ -98,9 +103,10 @@ export class AuditedLog {
   /** Returns the checkpoint of the first `size` entries, signed by the log and two witnesses. */
   note(size = this.entries.length): string {
     const root = treeRoot(BigInt(size), nodesOfEntries(this.entries.slice(0, size)));
-    const text = formatCheckpoint({ origin: LOG_ORIGIN, size: BigInt(size), root });
+    const { origin } = this;
+    const text = formatCheckpoint({ origin, size: BigInt(size), root });
     const cosignatures = WITNESSES.slice(0, 2).map(({ name, key }) => key.cosign(name, text, 100n));
-    return formatNote({ text, signatures: [LOG.sign(LOG_ORIGIN, text), ...cosignatures] });
+    return formatNote({ text, signatures: [this.key.sign(origin, text), ...cosignatures] });
   }
 
   /** Serves the current files of the log. */

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BroadcastChannel, setEnvironmentData } from 'node:worker_threads';
 import type { Test } from 'tap';
-import { eventually } from '../../../scripts/load/wait.js';
 import { systemClock } from '../../../src/clock/clock.js';
 import { SharedClock } from '../../../src/clock/shared_clock.js';
 import { streamMarks } from '../../../src/clock/signed_times.js';
@@ -22,9 +21,7 @@ import type { PublisherSession, PublishOutcome } from '../../../src/prices/publi
 import { createSharedAccess } from '../../../src/server/access/shared_access.js';
 import { claimPort } from '../../../src/server/uws/port_claim.js';
 import type { EdgeSet } from '../../../src/service/edge/edge_set.js';
-import { EdgeThread } from '../../../src/service/edge/threads/edge_thread.js';
 import { loadThread } from '../../../src/service/edge/threads/loaded_thread.js';
-import { RemotePublishers } from '../../../src/service/edge/threads/remote_publishers.js';
 import {
   openThreadedEdges,
   type ThreadedEdgesOptions,
@@ -34,14 +31,7 @@ import { sampleShown } from '../../log/records/sample_line.js';
 import { sampleAggregate, YEARS_MS } from '../../log/store/sample.js';
 import { QUALITY } from '../../model/sample.js';
 import { SERVICE_KEYS, type Sections, testConfig } from '../harness.js';
-import {
-  ASLEEP,
-  DUE,
-  DUE_AT_START,
-  FAULTS,
-  type Fault,
-  type FaultChannel,
-} from './threads/faulty_thread_main.js';
+import { DUE, DUE_AT_START, FAULTS, type Fault, type FaultChannel } from './threads/faulty_thread_main.js';
 
 /** The number of threads of the edges. */
 export const THREADS = 2;
@@ -69,14 +59,6 @@ export interface EdgesHarness {
   inject(fault: Fault): void;
   /** Makes the next new thread block forever, without CPU time. */
   hangAtStart(): void;
-  /** Resolves when a thread with the fault `when woken` has blocked. */
-  asleep(): Promise<unknown>;
-  wake(): void;
-  /**
-   * Starts another thread on the same port. The new thread receives all data that the other threads have.
-   * @param writeMark a function after which the thread listens
-   */
-  addThread(writeMark: () => Promise<boolean>, onExit: () => void): EdgeThread;
 }
 
 /** Starts threads with edges on a real store. The test supplies the feed. */
@@ -109,7 +91,7 @@ export async function startEdges(
     source,
     shown: sampleShown(),
   });
-  const due = new Int32Array(new SharedArrayBuffer(12));
+  const due = new Int32Array(new SharedArrayBuffer(8));
   const channel = new BroadcastChannel(`faults ${randomUUID()}`);
   const faults: FaultChannel = { channel: channel.name, due };
   setEnvironmentData(FAULTS, faults as unknown as Parameters<typeof setEnvironmentData>[1]);
@@ -203,36 +185,6 @@ export async function startEdges(
     hangAtStart() {
       Atomics.add(due, DUE_AT_START, 1);
     },
-    asleep: () => eventually(() => Atomics.load(due, ASLEEP) === 1),
-    wake() {
-      Atomics.store(due, ASLEEP, 0);
-      Atomics.notify(due, ASLEEP);
-    },
-    addThread: (writeMark, onExit) =>
-      new EdgeThread({
-        loaded: load(),
-        start: {
-          ...startOf(THREADS),
-          clock: sharedClock.memory,
-          at: { ...listen, port: edges!.port },
-          access,
-          settings: { config, identity, nodes },
-        },
-        ringBytes: 2 ** 20,
-        host: {
-          snapshot: () => source.snapshot(),
-          written: async () => {},
-          writeMark,
-          askPast: async () => undefined,
-          log() {},
-          signed() {},
-          damage() {},
-          overrun() {},
-        },
-        publishers: new RemotePublishers({ receiver: { receive }, rightsOf: () => undefined }),
-        onFailure: (error) => failures.push(error.message),
-        onExit,
-      }),
   };
 }
 

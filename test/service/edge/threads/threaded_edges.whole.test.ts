@@ -1,22 +1,13 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { connect as connectTls } from 'node:tls';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../../scripts/load/wait.js';
 import { publishMessage } from '../../../../src/client/index.js';
 import type { Price } from '../../../../src/model/price.js';
-import { claimPort } from '../../../../src/server/uws/port_claim.js';
-import { makeCertificate } from '../../../certificate.js';
 import { publisherSigner, TestSocket } from '../../harness.js';
 import { type EdgesHarness, startEdges } from '../harness.js';
 
 /** The number of connections. With this number, both threads almost certainly have some of the connections. */
 const CONNECTIONS = 16;
-/** The number of handshakes. The two threads cannot finish so many handshakes in a few turns of their event loops. */
-const HANDSHAKES = 200;
 /**
  * The longest silence. On a busy machine, a healthy thread is silent for a shorter time. A starting thread has twelve times this
  * time.
@@ -91,75 +82,10 @@ test('a thread that hangs when it starts is replaced too', async (t) => {
   await receivesPrices(t, harness);
 });
 
-test('a thread that crashes while TLS handshakes wait for their turn takes its own connections alone', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  const missing = makeCertificate(dir, 'one');
-  if (missing !== undefined) {
-    t.pass(`skipped: ${missing}`);
-    return;
-  }
-  const tls = { certFile: join(dir, 'one.pem'), keyFile: join(dir, 'one.key') };
-  const harness = await startEdges(t, {}, { at: { host: '127.0.0.1', port: 0, tls } });
-  harness.inject('crash when woken');
-  await harness.asleep();
-  const clients = Array.from({ length: HANDSHAKES }, () =>
-    connectTls({ port: harness.edges.port, host: '127.0.0.1', rejectUnauthorized: false }).on(
-      'error',
-      () => {},
-    ),
-  );
-  // The kernel also connects clients to the stopped thread.
-  await Promise.all(clients.map((client) => once(client, 'connect')));
-  harness.wake();
-  await replaced(harness);
-  t.same(harness.failures, ['injected by the test']);
-  for (const client of clients) client.destroy();
-});
-
-test('a thread that has not come to listen is ended too, and listens no more', async (t) => {
-  const harness = await startEdges(t, {});
-  let isAsked = false;
-  let isEnded = false;
-  let goOn!: (isOnDisk: boolean) => void;
-  const written = new Promise<boolean>((resolve) => {
-    goOn = resolve;
-  });
-  const thread = harness.addThread(
-    () => {
-      isAsked = true;
-      return written;
-    },
-    () => {
-      isEnded = true;
-    },
-  );
-  thread.listening.catch(() => {});
-  await eventually(() => isAsked);
-  await thread.exit();
-  goOn(true);
-  await eventually(() => isEnded);
-  t.same(harness.failures, []);
-});
-
 test('threads that cannot listen are an error', async (t) => {
   const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
   const at = { host: '127.0.0.1', port: 0, tls };
   await t.rejects(startEdges(t, {}, { at }), /TLS|cert/i);
-});
-
-test('a thread that hangs does not keep the end, and the port is free then', async (t) => {
-  const harness = await startEdges(t, { limits: { drain: '100ms' } });
-  const streams = await openStreams(harness);
-  harness.inject('loop');
-  // The thread enters the loop before it receives the command to drain.
-  await harness.edges.drain();
-  const codes = new Set<number>();
-  await harness.edges.close();
-  for (const { closed } of streams) codes.add((await closed).code);
-  t.same([...codes].sort(), [1001, 1006]);
-  const { port } = harness.edges;
-  t.equal(await claimPort({ host: '127.0.0.1', port }), port);
 });
 
 test('the messages of publishers are taken once, also while their thread crashes', async (t) => {
