@@ -4,7 +4,7 @@ import { parseStreamOptions } from '../../stream/stream_options.js';
 import { namedId, unknownSymbols } from '../../wire/asset_id.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
-import { missingFault } from '../http/query.js';
+import { missingFault, trueOrFalse } from '../http/query.js';
 import { failure, type RestResponse } from '../http/rest_exchange.js';
 import { type Endpoint, readerPath } from './connection.js';
 import { type StreamEndpointOptions, sharedTerms, signsNothing } from './stream_endpoint.js';
@@ -32,12 +32,11 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
       const ids = readAssets(query, options);
       if ('status' in ids) return ids;
       const isVisible = (id: number | undefined) => id !== undefined && stream.isVisible(id, caller);
-      const ignores = query.get('ignore_invalid') ?? 'false';
-      if (ignores !== 'true' && ignores !== 'false')
-        return failure(400, 'ignore_invalid must be true or false');
+      const ignores = trueOrFalse.safeParse(query.get('ignore_invalid') ?? 'false');
+      if (!ignores.success) return failure(400, `ignore_invalid ${ignores.error.issues[0]!.message}`);
       const invalid = [...ids].flatMap(([name, id]) => (isVisible(id) ? [] : [name]));
       const assets = [...new Set([...ids.values()].filter(isVisible))];
-      if (invalid.length > 0 && (ignores === 'false' || assets.length === 0)) {
+      if (invalid.length > 0 && (!ignores.data || assets.length === 0)) {
         const names = unknownSymbols(invalid, (symbol) => isVisible(options.idOf(symbol)), true);
         return failure(400, `assets names unknown assets, or assets that the token does not cover: ${names}`);
       }
@@ -53,7 +52,7 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
       }
       return (socket) => {
         const session = new StreamSession(socket, terms);
-        if (ignores === 'true') socket.send(JSON.stringify({ type: 'subscribe', assets, invalid }));
+        if (ignores.data) socket.send(JSON.stringify({ type: 'subscribe', assets, invalid }));
         stream.receive(session, JSON.stringify({ type: 'subscribe', assets }));
         // The subscription was refused, because the token has used up its control messages of this second.
         if (session.group === undefined) socket.close(CLOSES.controlFlood.code, CLOSES.controlFlood.reason);

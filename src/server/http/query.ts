@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /**
  * Reads a raw query string. The service does not use the decoder of uWebSockets.js, because that decoder makes mistakes.
  * @returns the parameters, or an error that names an invalid parameter: a parameter with bad escapes, or a repeated name
@@ -28,6 +30,13 @@ export function missingFault(
   const other = [...query.keys()].filter((given) => !known.includes(given));
   return `${name} is missing${other.length === 0 ? ': /docs describes it' : `; the request has ${other.join(', ').slice(0, OTHER_LENGTH_MAX)}`}`;
 }
+
+/** A parameter that is `true` or `false`. */
+export const trueOrFalse = z
+  .string()
+  .refine((text) => text === 'true' || text === 'false', 'must be true or false')
+  .transform((text) => text === 'true')
+  .meta({ type: 'boolean' });
 
 /** The longest list of unknown parameters in an error, in characters. */
 const OTHER_LENGTH_MAX = 100;

@@ -33,12 +33,12 @@ export function findAssets(
 ): readonly Asset[] | RouteError {
   if (symbols.length > assetsMax)
     return badRequest(`assets names ${symbols.length} assets, assets_per_request is ${assetsMax}`);
-  const unknown = symbols.filter((symbol) => find(symbol) === undefined);
+  const assets = symbols.map((symbol) => find(symbol, signatureType));
+  const missing = symbols.filter((_, i) => assets[i] === undefined);
+  const unknown = missing.filter((symbol) => find(symbol) === undefined);
   if (unknown.length > 0) return badRequest(`assets names unknown assets: ${named(unknown, token, find)}`);
   const refusal = refuseForeign(symbols, token);
   if (refusal !== undefined) return refusal;
-  const assets = symbols.map((symbol) => find(symbol, signatureType));
-  const missing = symbols.filter((_, i) => assets[i] === undefined);
   return missing.length > 0 ? typeMissing(signatureType!, missing) : (assets as Asset[]);
 }
 
@@ -51,18 +51,22 @@ export interface SelectedAssets {
 
 /** Finds the assets that a request names. @param ignoresInvalid true to leave out what cannot be found */
 export function selectAssets(
-  { symbols, signatureType }: AssetSelection,
+  selection: AssetSelection,
   token: Token,
   assetsMax: number,
   find: FindAsset,
   ignoresInvalid = false,
 ): SelectedAssets | RouteError {
-  const isValid = (symbol: string) => token.maySee(symbol) && find(symbol, signatureType) !== undefined;
-  const isTooMany = symbols.length > assetsMax;
-  const wanted = ignoresInvalid && !isTooMany ? symbols.filter(isValid) : symbols;
-  const assets = findAssets({ symbols: wanted, signatureType }, token, assetsMax, find);
-  if ('error' in assets) return assets;
-  return { assets, invalid: ignoresInvalid ? symbols.filter((symbol) => !isValid(symbol)) : undefined };
+  const { symbols, signatureType } = selection;
+  if (!ignoresInvalid || symbols.length > assetsMax) {
+    const assets = findAssets(selection, token, assetsMax, find);
+    return 'error' in assets ? assets : { assets, invalid: undefined };
+  }
+  const found = symbols.map((symbol) => (token.maySee(symbol) ? find(symbol, signatureType) : undefined));
+  return {
+    assets: found.filter((asset) => asset !== undefined),
+    invalid: symbols.filter((_, i) => found[i] === undefined),
+  };
 }
 
 /** Returns an error with the symbols that the token may not see. */

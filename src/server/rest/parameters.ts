@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SYMBOL_LENGTH_MAX, SYMBOL_PATTERN } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { trueOrFalse } from '../http/query.js';
 
 /** The largest number with 15 digits. A double holds this number exactly, and also ten times this number. */
 const SECONDS_MAX = 10 ** 15 - 1;
@@ -66,12 +67,6 @@ export const assetParameter = {
   // for unknown symbols, which is clearer.
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$`, maxLength: SYMBOL_LENGTH_MAX }),
 } as const;
-
-const trueOrFalse = z
-  .string()
-  .refine((text) => text === 'true' || text === 'false', 'must be true or false')
-  .transform((text) => text === 'true')
-  .meta({ type: 'boolean' });
 
 /** A parameter that lets a request name assets that it cannot get. */
 export const ignoreInvalidParameter = {
