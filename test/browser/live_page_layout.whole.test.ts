@@ -7,6 +7,9 @@ import { linkTo, untilSealed, untilText, withTab } from './live_page.js';
 
 // Tests of the layout of the live page and of the documents on each screen and on paper.
 
+/** The distance of two places to which a test moves the chart; a time on the axis is about 30 px wide. */
+const STEP_PX = 8;
+
 test('the layout of the live page', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
   const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD' }] });
@@ -72,6 +75,38 @@ test('the layout of the live page', needsBrowser(), async (t) => {
       t.ok(list <= 280, `the list has ${list} px`);
       const compact = await room();
       t.ok(compact.width >= 0.65, `${compact.width} of the width beside the list`);
+    });
+  });
+
+  await t.test('every time of the axis is whole, wherever the reader moves the chart', async (t) => {
+    await withTab(t, { browser, url: `${url}&asset=BTCUSD`, width: 1440 }, async (page) => {
+      // Records the left edge of each text that the axis of time writes in its own canvas.
+      await page.addInitScript(`{
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        window.times = [];
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, ...rest) {
+          if (this.textAlign === 'center' && this.canvas.closest('#chart tr:last-child'))
+            window.times.push([text, x - this.measureText(text).width / 2]);
+          return fillText.call(this, text, x, ...rest);
+        };
+      }`);
+      await page.reload();
+      await eventually(async () =>
+        /\d candles/.test((await page.getAttribute('#chart', 'aria-label')) ?? ''),
+      );
+      const chart = (await page.locator('#chart').boundingBox())!;
+      const [x, y] = [chart.x + chart.width / 2, chart.y + chart.height / 2];
+      await page.mouse.move(x, y);
+      await page.mouse.down();
+      for (let step = 0; step < chart.width; step += STEP_PX) await page.mouse.move(x - step, y);
+      await page.mouse.up();
+      const times = await page.evaluate<[string, number][]>('window.times');
+      t.ok(times.length > 10, `${times.length} times`);
+      t.same(
+        times.filter(([, left]) => left < 0),
+        [],
+        'no time is cut',
+      );
     });
   });
 

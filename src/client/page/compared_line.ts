@@ -17,6 +17,7 @@ import { nextCandle } from './live_candles.js';
 export class ComparedLine {
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Line'>;
+  #symbol: string | undefined;
   #last: ChartCandle | undefined;
   #resolution: Resolution = '1';
 
@@ -25,9 +26,11 @@ export class ComparedLine {
     this.#series = chart.addSeries(LineSeries, { lineWidth: 2, priceLineVisible: false });
   }
 
-  /** The closing price of the last candle; `undefined` without a line. */
-  get close(): number | undefined {
-    return this.#last?.close;
+  /** Describes the line for a reader who cannot see it; empty without a line. */
+  get text(): string {
+    if (this.#symbol === undefined) return '';
+    const last = this.#last === undefined ? '' : `, whose last one closes at ${this.#last.close}`;
+    return `; compared in percent with ${this.#symbol}${last}`;
   }
 
   /** @param color the colour of the style sheet as `rgb(…)` */
@@ -37,6 +40,7 @@ export class ComparedLine {
 
   /** Shows the line of an asset, still without candles, or no line. The axis names the line, so that no reader depends on its colour. */
   show(asset: TaxonomyAsset | undefined, resolution: Resolution): void {
+    this.#symbol = asset?.symbol;
     this.#resolution = resolution;
     this.setCandles([]);
     this.#series.applyOptions({ title: asset?.symbol ?? '', visible: asset !== undefined });

@@ -19,6 +19,7 @@ import { oneAtATime } from './one_at_a_time.js';
 import { reasonText } from './plain_reason.js';
 import { priceOfDouble, shownDecimals } from './price_text.js';
 import { UnfilledGaps } from './unfilled_gaps.js';
+import { keepTimesWhole } from './whole_times.js';
 
 /** The room after the newest candle, in candles. */
 const RIGHT_CANDLES = 4;
@@ -81,6 +82,7 @@ export class PriceChart {
       },
       handleScale: { axisPressedMouseMove: { price: false } },
     });
+    keepTimesWhole(this.#canvas);
     this.#series = this.#chart.addSeries(CandlestickSeries);
     this.#compared = new ComparedLine(this.#chart);
     this.#marks = new ChartMarks(() => this.#marked);
@@ -261,15 +263,12 @@ export class PriceChart {
 
   /** Describes the chart for a reader who cannot see it. */
   #describe(): void {
-    const { asset, compared, resolution } = this.#shown!;
+    const { asset, resolution } = this.#shown!;
     const gaps = gapCount(this.#bars);
     const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
     const gapText = gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`;
     const missed = this.#gaps.map(({ text }) => `; ${text.replaceAll('\n', ', ')}`).join('');
-    const other = compared === undefined ? '' : `; compared in percent with ${compared.symbol}`;
-    const { close } = this.#compared;
-    const otherLast = close === undefined ? '' : `, whose last one closes at ${close}`;
-    this.#canvas.ariaLabel = `${asset.symbol}: ${this.#bars.length} candles of ${resolution}${gapText}${last}${missed}${other}${otherLast}`;
+    this.#canvas.ariaLabel = `${asset.symbol}: ${this.#bars.length} candles of ${resolution}${gapText}${last}${missed}${this.#compared.text}`;
   }
 
   #showDecimals(price: number): void {
