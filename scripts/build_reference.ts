@@ -12,39 +12,26 @@ import type {
 // Makes the reference of the client from its docstrings. `scripts/build_site.ts` runs this code.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The client for browsers, and the client for Node. */
 const INDEX = join(ROOT, 'src/client/index.ts');
-const NODE_INDEX = join(ROOT, 'src/client/node_index.ts');
 const PRINTER = ts.createPrinter({ removeComments: true });
 
-/**
- * Reads the exports of a module, with their docstrings.
- * @param nodeIndex a module that exports the same names for Node; the reference keeps its docstrings if they differ
- * @param folder the folder of the declarations to read; the reference omits declarations in other folders, such as TypeScript's own
- * libraries
- */
-export function readReference(index = INDEX, nodeIndex = NODE_INDEX, folder = ROOT): ClientReference {
+/** Reads the exports of the client, with their docstrings. */
+export function readReference(): ClientReference {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, ROOT);
-  const program = createProgram([index, nodeIndex], { ...options, types: [], noEmit: true });
-  const reader = new ReferenceReader(program.getTypeChecker(), folder);
-  const inNode = new Map(reader.exportsOf(program.getSourceFile(nodeIndex)!).map((one) => [one.name, one]));
-  const entries = reader.exportsOf(program.getSourceFile(index)!).map((entry): ReferenceEntry => {
-    const other = inNode.get(entry.name)?.docstring;
-    const isSame = other === undefined || JSON.stringify(other) === JSON.stringify(entry.docstring);
-    return isSame ? entry : { ...entry, inNode: other };
-  });
+  const program = createProgram({ ...options, types: [], noEmit: true });
+  const entries = new ReferenceReader(program.getTypeChecker()).exportsOf(program.getSourceFile(INDEX)!);
   return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
 /** Creates a program without the types of packages. No public declaration needs these types, and they take most of the time. */
-function createProgram(files: readonly string[], options: ts.CompilerOptions): ts.Program {
+function createProgram(options: ts.CompilerOptions): ts.Program {
   const host = ts.createCompilerHost(options);
   host.resolveModuleNameLiterals = (literals, file) =>
     literals.map(({ text }) =>
       text.startsWith('.') ? ts.resolveModuleName(text, file, options, host) : { resolvedModule: undefined },
     );
-  return ts.createProgram(files, options, host);
+  return ts.createProgram([INDEX], options, host);
 }
 
 /** Counts the exported names and public members, and how many of these have a docstring. */
@@ -68,11 +55,9 @@ type Declared =
 
 class ReferenceReader {
   readonly #checker: ts.TypeChecker;
-  readonly #folder: string;
 
-  constructor(checker: ts.TypeChecker, folder: string) {
+  constructor(checker: ts.TypeChecker) {
     this.#checker = checker;
-    this.#folder = folder;
   }
 
   exportsOf(file: ts.SourceFile): ReferenceEntry[] {
@@ -130,7 +115,8 @@ class ReferenceReader {
   #memberOf(member: ts.Symbol, owner: ts.Symbol): ReferenceMember[] {
     const declaration = member.declarations?.[0];
     if (declaration === undefined || !isPublic(declaration)) return [];
-    if (!this.#isOwn(declaration.getSourceFile().fileName)) return [];
+    // The members of TypeScript's own libraries and of packages are not described.
+    if (/node_modules\//.test(declaration.getSourceFile().fileName)) return [];
     const docstring = this.#docstringOf(member);
     const isOptional = (member.flags & ts.SymbolFlags.Optional) !== 0;
     const name = ts.isConstructorDeclaration(declaration)
@@ -142,11 +128,6 @@ class ReferenceReader {
     const isInherited = base !== undefined && base !== owner.name;
     const signature = this.#signatureOf(name, declaration, isOptional);
     return [{ name, signature, isOptional, docstring, ...(isInherited && { inheritedFrom: base }) }];
-  }
-
-  /** Returns whether a file belongs to the project, and not to TypeScript's own libraries or a package. */
-  #isOwn(file: string): boolean {
-    return file.startsWith(this.#folder) && !file.slice(this.#folder.length).includes('node_modules/');
   }
 
   #signatureOf(name: string, declaration: ts.Declaration, isOptional: boolean): string {

@@ -11,8 +11,6 @@ export interface ReferenceEntry {
   /** The declaration in TypeScript, without its body and its members. */
   readonly signature: string;
   readonly docstring: Docstring;
-  /** The docstring of the same name in the Node version of the client, if it differs. */
-  readonly inNode?: Docstring;
   /** The public members of a class, or the properties of an interface or of an object type. */
   readonly members: readonly ReferenceMember[];
 }

@@ -32,14 +32,13 @@ ${listed.map((entry) => renderEntry(entry, names))}`;
 type ExportNames = ReadonlyMap<string, string>;
 
 function renderEntry(
-  { name, kind, signature, docstring, inNode, members }: ReferenceEntry,
+  { name, kind, signature, docstring, members }: ReferenceEntry,
   names: ExportNames,
 ): Html {
   return html`<section>
 <h2 id="${name}">${name} <span class="tag">${kind}</span></h2>
 <pre tabindex="0"><code>${renderCode(signature, names, name)}</code></pre>
 ${renderDocstring(docstring, names)}
-${inNode === undefined ? undefined : html`<h3>In Node</h3>\n${renderDocstring(inNode, names)}`}
 ${members.length === 0 ? undefined : memberTable(members, names)}
 </section>
 `;

@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
 import { describeCommit, describeMachine, machineText } from '../load/machine.js';
 import { type Check, isReached, type Scale, type Sizes } from './check.js';
-import { clock } from './clock.js';
 import { cluster, power } from './cluster/cluster.js';
 import { disk } from './disk.js';
 import { fair } from './fair.js';
@@ -18,19 +17,7 @@ import { threads } from './threads.js';
  * Runs the checks of `npm run torture` one after the other, each against a service in a separate process. Then prints a table of all
  * figures. The exit status is 1 when a figure misses its limit. README.md describes the arguments.
  */
-const CHECKS: readonly Check[] = [
-  stalled,
-  kill,
-  leaks,
-  handles,
-  threads,
-  clock,
-  cluster,
-  power,
-  disk,
-  fair,
-  ranges,
-];
+const CHECKS: readonly Check[] = [stalled, kill, leaks, handles, threads, cluster, power, disk, fair, ranges];
 
 /** The time after which a check counts as hung. */
 const CHECK_MS_MAX = 600_000;

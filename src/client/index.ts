@@ -95,7 +95,8 @@ export {
 
 /**
  * Makes a client of one or more services, or with `quorum` a client that compares the prices of several operators. In a browser
- * the client logs in to each WebSocket with a ticket, and verifies many payloads in a Web Worker.
+ * the client logs in to each WebSocket with a ticket, and verifies many payloads in a Web Worker. In Node it logs in with the header
+ * `Authorization`, so it can publish.
  * @throws TypeError or RangeError for wrong options
  */
 export function createClient(options: ClientOptions): Client;

@@ -11,7 +11,6 @@ export const CHECKS = [
   'leaks',
   'handles',
   'threads',
-  'clock',
   'cluster',
   'power',
   'disk',

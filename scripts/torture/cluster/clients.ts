@@ -3,8 +3,8 @@ import { clientFrame, type FrameSocket, openFrameSocket } from '../../load/frame
 import { openStreams } from '../../load/streams.js';
 import { publishMessage, type Updates } from '../../load/updates.js';
 import { pause } from '../../load/wait.js';
-import type { SignedValues } from '../signed_values.js';
 import { ASSETS, type TortureNode } from './nodes.js';
+import type { SignedValues } from './signed_values.js';
 import { Track } from './silences.js';
 
 const ALL = Array.from({ length: ASSETS }, (_, asset) => asset);

@@ -1,9 +1,9 @@
-import { decodePayload, parseExactJson } from '../../src/client/index.js';
-import { evmAddress } from '../../src/crypto/evm.js';
-import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
-import { fetchBody } from '../load/fetch_body.js';
-import { count, type Finding, NONE } from './check.js';
+import { decodePayload, parseExactJson } from '../../../src/client/index.js';
+import { evmAddress } from '../../../src/crypto/evm.js';
+import { keccak256 } from '../../../src/crypto/keccak.js';
+import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
+import { fetchBody } from '../../load/fetch_body.js';
+import { count, type Finding, NONE } from '../check.js';
 
 /**
  * All signed values that a client received from the processes of the service, and the contradictions among these
@@ -41,7 +41,7 @@ export class SignedValues {
    * @param reader the name of the reader; for each name, times must not go back
    * @returns the newest time
    */
-  async poll(port: number, symbols: readonly string[], reader = ''): Promise<bigint> {
+  async poll(port: number, symbols: readonly string[], reader: string): Promise<bigint> {
     const body = await fetchBody(port, `/v1/prices/latest?assets=${symbols.join()}`);
     const { data } = parseExactJson(body) as { data: Record<string, ServedAggregate> };
     let newestNs = 0n;
