@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { CHECKS, checksPass, runTorture } from './run_torture.js';
 
 /** The checks whose attacks no other test of the whole tier makes. */
-const ALONE = ['leaks', 'handles', 'threads', 'power', 'fair', 'ranges'];
+const ALONE = ['stalled', 'leaks', 'handles', 'threads', 'power', 'fair', 'ranges'];
 
 test('checks of the torture pass at their smallest size', async (t) => {
   await checksPass(t, ALONE, '--smoke');
