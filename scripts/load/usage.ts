@@ -1,4 +1,3 @@
-import { cpus } from 'node:os';
 import type { ServerProcess } from './server_process.js';
 
 /** The resources that a part of a load run used. */
@@ -11,8 +10,6 @@ export interface Usage {
   readonly serverWaitShare: number;
   /** The CPU time of this process, the client, divided by wall time. With a value near 1, the client is the bottleneck. */
   readonly clientShare: number;
-  /** The CPU time of all other programs of the machine divided by wall time, in cores. */
-  readonly othersShare: number;
 }
 
 /**
@@ -24,25 +21,16 @@ export function measureUsage(server: ServerProcess): () => Usage {
   const startClient = process.cpuUsage();
   const startServerSeconds = server.cpuSeconds();
   const startWaitSeconds = server.waitSeconds();
-  const startMachineSeconds = machineSeconds();
   return () => {
     const serverCpuSeconds = server.cpuSeconds() - startServerSeconds;
     const wallSeconds = (performance.now() - startMs) / 1000;
     const { user, system } = process.cpuUsage(startClient);
-    const clientCpuSeconds = (user + system) / 1e6;
-    const machineCpuSeconds = machineSeconds() - startMachineSeconds;
     return {
       wallSeconds,
       serverCpuSeconds,
       serverShare: serverCpuSeconds / wallSeconds,
       serverWaitShare: (server.waitSeconds() - startWaitSeconds) / wallSeconds,
-      clientShare: clientCpuSeconds / wallSeconds,
-      othersShare: (machineCpuSeconds - serverCpuSeconds - clientCpuSeconds) / wallSeconds,
+      clientShare: (user + system) / 1e6 / wallSeconds,
     };
   };
-}
-
-/** Returns the CPU time of all programs since the machine started, with a precision of 10 ms for each core. */
-function machineSeconds(): number {
-  return cpus().reduce((ms, { times: { user, nice, sys, irq } }) => ms + user + nice + sys + irq, 0) / 1000;
 }

@@ -1,13 +1,12 @@
 import { TOKEN } from '../load/config.js';
 import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
 import { readMetrics } from '../load/metrics.js';
-import type { ServerProcess } from '../load/server_process.js';
+import { type ServerProcess, startService } from '../load/server_process.js';
 import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { type Check, count, exactly, measured, NONE, type Scale, SOME, timing } from './check.js';
-import { type ProbedService, startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';
-import { until, writeTortureConfig } from './service.js';
+import { PROBED, until, writeTortureConfig } from './service.js';
 
 /** The check of the memory that remains after clients connect and leave, or change their subscriptions. */
 export const leaks: Check = {
@@ -29,7 +28,7 @@ const BYTES_EACH_MAX = 200;
 async function measure(scale: Scale) {
   const times = TIMES[scale];
   const { file } = writeTortureConfig({ assets: ASSETS }, { control_messages_per_second: 1_000_000 });
-  const service = await startProbedService(file);
+  const service = await startService(file, PROBED);
   const assets = Array.from({ length: ASSETS }, (_, asset) => asset);
   const updates = new Updates('evm');
   const publisher = await AckedPublisher.open({
@@ -76,7 +75,7 @@ interface State {
 }
 
 /** Measures the memory while only the publisher is connected. */
-async function atRest(service: ProbedService): Promise<State> {
+async function atRest(service: ServerProcess): Promise<State> {
   await until(
     'the sockets are closed',
     async () => (await readMetrics(service)).get('tickseal_stream_connections') === 0,
@@ -86,7 +85,7 @@ async function atRest(service: ProbedService): Promise<State> {
     'no signature waits',
     async () => (await readMetrics(service)).get('tickseal_crypto_jobs_queued') === 0,
   );
-  const heapBytes = await service.probe('heap');
+  const heapBytes = (await service.ask('heap')) as number;
   const metrics = await readMetrics(service);
   return {
     heapBytes,

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCertificate } from '../../test/certificate.js';
 import { readMetrics } from '../load/metrics.js';
+import { startService } from '../load/server_process.js';
 import { type Check, count, type Finding, NONE, type Scale } from './check.js';
-import { startProbedService } from './probed_service.js';
-import { changeConfig, until, writeTortureConfig } from './service.js';
+import { changeConfig, PROBED, until, writeTortureConfig } from './service.js';
 import { startStorm } from './storm.js';
 
 /** The check in which serving threads crash during all kinds of client activity, on a port without TLS and on one with TLS. */
@@ -46,7 +46,7 @@ async function crash(scale: Scale, tls: object | undefined): Promise<Finding[]> 
     if (tls !== undefined) listen['tls'] = tls;
     limits['drain'] = '100ms';
   });
-  const service = await startProbedService(file);
+  const service = await startService(file, PROBED);
   let isOver = false;
   void service.ended.then(() => {
     isOver = true;
@@ -61,7 +61,7 @@ async function crash(scale: Scale, tls: object | undefined): Promise<Finding[]> 
   };
   while (crashed < CRASHES[scale] && !isOver) {
     const before = crashed;
-    await service.probe('crashServer');
+    await service.ask('crashServer');
     const againMs = performance.now() + LOST_MS;
     // The loop waits for a thread that can take the next fault. A fault is lost while all threads are starting.
     await until('a thread has crashed, and another one serves', async () => {

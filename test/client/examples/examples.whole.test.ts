@@ -5,11 +5,10 @@ import { parseDecimalPrice } from '../../../src/client/index.js';
 import { ROOT, section } from '../../pages.js';
 import { publisherSigner, startTestService, type TestService } from '../../service/harness.js';
 import { latestWhen, openPublisher, publish } from '../../service/publishing.js';
-import { build } from '../solidity/build.js';
 import { runExample, startExample } from './example.js';
 
 const LINES_MIN = 15;
-const LINES_MAX = 45;
+const LINES_MAX = 35;
 /** The keeper is a whole program. */
 const LINES_MAX_OF_KEEPER = 150;
 
@@ -41,7 +40,7 @@ async function serve(t: Test): Promise<{ service: TestService; tell(decimal: str
 test('every example stands in the table of its page, is short, and is run by a test', async (t) => {
   const folder = join(ROOT, 'src/client/examples');
   const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && name !== 'required_settings.ts');
-  t.equal(files.length, 9);
+  t.equal(files.length, 7);
   const listed = [...section('src/client/README.md', 'Examples').matchAll(/^\| \[`(\w+\.ts)`\]/gm)].map(
     ([, name]) => name,
   );
@@ -74,9 +73,7 @@ test('an example names the variables that it lacks, and ends with one line', asy
   };
   const service = { url: 'http://127.0.0.1:1', evmAddress: '' };
   for (const [name, missing] of [
-    ...['history_chart', 'price_alert', 'quorum_prices', 'verify_on_chain', 'watch_price'].map(
-      (one) => [one, names] as const,
-    ),
+    ...['price_alert', 'quorum_prices', 'watch_price'].map((one) => [one, names] as const),
     ['keeper', [...names, 'RPC_URL']],
     ['publish_price', ['TICKSEAL_TOKEN', 'PUBLISHER_KEY', 'ORACLE_ID']],
     ['verify_saved_price', ['SIGNER']],
@@ -129,17 +126,6 @@ test('publish_price publishes a price, and says why one is refused', async (t) =
   t.match(refused.output, /^BTCUSD 101\.25 is rejected: .*allow-list/);
 });
 
-test('history_chart draws candles', async (t) => {
-  const { service, tell } = await serve(t);
-  await tell('104.5');
-  await latestWhen(service, 'BTCUSD', ({ price }) => price.startsWith('1045'));
-  const { status, output } = await runExample(t, service, 'history_chart', ['BTCUSD', '5']);
-  t.equal(status, 0, output);
-  t.match(output, /^(?:\d\d:\d\d [ ─█▒]{40} 10[\d.]+\n)+$/);
-  const none = await runExample(t, service, 'history_chart', ['DYDXUSD', '5']);
-  t.equal(none.output, 'DYDXUSD had no price in the last 5 minutes\n');
-});
-
 test('quorum_prices reads two services, and ends below the quorum', async (t) => {
   const [{ service: first }, { service: second }] = [await serve(t), await serve(t)];
   const env = { TICKSEAL_URLS: `${first.url},${second.url}` };
@@ -164,13 +150,4 @@ test('price_alert ends when a price moves, and when it is stale', async (t) => {
   const stale = await runExample(t, service, 'price_alert', ['DYDXUSD', '1', '1']);
   t.equal(stale.status, 2);
   t.equal(stale.output, 'DYDXUSD is stale: no price for 1 s\n');
-});
-
-test('verify_on_chain gives a payload to the Solidity verifier', async (t) => {
-  const { service } = await serve(t);
-  const file = join(t.testdir(), 'TicksealVerifier.bin');
-  writeFileSync(file, build('TicksealVerifier.sol').bytecode.slice(2));
-  const { status, output } = await runExample(t, service, 'verify_on_chain', ['BTCUSD', file]);
-  t.equal(status, 0, output);
-  t.match(output, /^BTCUSD 100\.5 verified on chain, \d+ gas\n$/);
 });
