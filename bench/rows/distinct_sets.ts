@@ -11,7 +11,7 @@ import { addCores, coresOf } from '../harness/used_cores.js';
 import { countFrames } from '../workloads/frames.js';
 import { startPricedService } from '../workloads/priced_service.js';
 
-const ASSETS = 1_000;
+export const SET_ASSETS = 1_000;
 const ASSETS_PER_CONNECTION = 20;
 const CONNECTIONS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 20 };
 const TICKS_PER_SECOND = 10;
@@ -85,7 +85,7 @@ export const distinctSets: Row = {
 /** @param threads the number of threads of the service */
 export async function measureService(scale: Scale, threads?: number): Promise<Measurement> {
   const { service } = await startPricedService(
-    { assets: ASSETS, clockPeriod: '60s', ...(threads !== undefined && { threads }) },
+    { assets: SET_ASSETS, clockPeriod: '60s', ...(threads !== undefined && { threads }) },
     { nodeOptions: `--import ${MEMORY_PROBE}`, probed: true },
   );
   const ticksSkipped = async () => (await readMetrics(service)).get('tickseal_stream_ticks_skipped_total')!;
@@ -94,8 +94,7 @@ export async function measureService(scale: Scale, threads?: number): Promise<Me
     port: service.port,
     query: 'channel=100ms&message_type=signed_ecdsa',
     count: CONNECTIONS[scale],
-    assetsOf: (connection) =>
-      Array.from({ length: ASSETS_PER_CONNECTION }, (_, i) => (connection + i) % ASSETS),
+    assetsOf: setOf,
   });
   await pause(SETTLE_MS[scale]);
   const skippedBefore = await ticksSkipped();
@@ -118,6 +117,11 @@ export async function measureService(scale: Scale, threads?: number): Promise<Me
   };
   addCores(figures, 'frames/s', usage);
   return { figures };
+}
+
+/** Returns the assets of a connection. Up to {@link SET_ASSETS} connections have different sets. */
+export function setOf(connection: number): number[] {
+  return Array.from({ length: ASSETS_PER_CONNECTION }, (_, i) => (connection + i) % SET_ASSETS);
 }
 
 async function measureSigning(scale: Scale): Promise<Measurement> {

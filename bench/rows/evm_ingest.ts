@@ -10,12 +10,12 @@ import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 50;
 const PUBLISHERS = 5;
-const UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 100 };
+export const UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 100 };
 /**
  * The number of updates before the measurement, that V8 needs to compile the code on all measured threads. The first 12,000
  * updates cost 50 % more than later updates.
  */
-const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 50 };
+export const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 50 };
 const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 10, 1], smoke: [50] };
 /** The smallest allowed ratio to the rate of our own loop. In messages of one update, the message weighs more. */
 const loopRatioMin = (size: number) => (size === 1 ? 0.75 : 0.85);

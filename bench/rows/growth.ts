@@ -1,92 +1,117 @@
-import type { Figures, Line, Measurement, Row, Scale, Source } from '../harness/row.js';
-import { firstAssets, measureFrames } from '../workloads/frames.js';
+import { writeConfig } from '../../scripts/load/config.js';
+import { startService } from '../../scripts/load/server_process.js';
+import { fittedExponent } from '../../scripts/load/statistics.js';
+import { storePast } from '../../scripts/load/stored_past.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
+import { MINUTE_S } from '../../src/wire/resolution.js';
+import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
+import { type FrameTimes, firstAssets, measurePricedFrames, type Readers } from '../workloads/frames.js';
 import { measureIngest } from '../workloads/ingest.js';
-import { startPricedService } from '../workloads/priced_service.js';
+import { type AnswerTimes, measureAnswers } from '../workloads/requests.js';
+import { SET_ASSETS, setOf } from './distinct_sets.js';
+import { UPDATES, WARM_UP_UPDATES } from './evm_ingest.js';
+import { measureLogOf } from './public_log.js';
+import { historyPath } from './rest.js';
 
-type Dimension = 'assets' | 'subscribers' | 'publishers per asset';
+/** A dimension in which a deployment grows, and the cost of a unit of work by its size. */
+interface Curve {
+  readonly sizes: readonly number[];
+  readonly unit: string;
+  /** The largest allowed exponent. Default: {@link EXPONENT_MAX}. */
+  readonly atMost?: number;
+  /** Returns the CPU time of a unit of work, in µs. The cost of the whole work is this time multiplied by the size. */
+  readonly costMicros: (size: number, scale: Scale) => Promise<number>;
+}
 
-const SIZES: Readonly<Record<Scale, Readonly<Record<Dimension, readonly number[]>>>> = {
-  full: {
-    assets: [100, 1_000, 10_000],
-    subscribers: [10, 100, 1_000, 10_000],
-    'publishers per asset': [1, 10, 50],
+const CURVES: Readonly<Record<string, Curve>> = {
+  assets: {
+    sizes: [100, 1_000, 10_000],
+    unit: 'µs an update',
+    atMost: 1.1,
+    costMicros: (assets, scale) => costOfUpdate(scale, assets, 1),
   },
-  smoke: { assets: [20], subscribers: [4], 'publishers per asset': [2] },
+  'publishers per asset': {
+    sizes: [1, 10, 50],
+    unit: 'µs an update',
+    atMost: 1.06,
+    costMicros: (publishers, scale) => costOfUpdate(scale, 20, publishers),
+  },
+  readers: {
+    sizes: [1_000, 3_000, 10_000],
+    unit: 'µs a frame',
+    costMicros: (count, scale) => costOfFrame(scale, 10, { count, assetsOf: () => firstAssets(10) }),
+  },
+  'distinct sets': {
+    sizes: [250, 500, 1_000],
+    unit: 'µs a frame',
+    costMicros: (count, scale) => costOfFrame(scale, SET_ASSETS, { count, assetsOf: setOf }),
+  },
+  'candles asked': { sizes: [1_000, 3_000, 10_000], unit: 'µs a candle', costMicros: costOfCandle },
+  'batches in the public log': { sizes: [100, 300, 1_000], unit: 'µs a batch', costMicros: costOfBatch },
 };
-/** The unit of work of each dimension, and the largest ratio between its cost at the largest size and at the cheapest other size. */
-const WORK: Readonly<Record<Dimension, { readonly unit: string; readonly atMost: number }>> = {
-  assets: { unit: 'µs an update', atMost: 1.6 },
-  subscribers: { unit: 'µs a frame', atMost: 1.5 },
-  'publishers per asset': { unit: 'µs an update', atMost: 1.25 },
-};
-const UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 100 };
-/** The smallest number of updates after which V8 has compiled the code on all measured threads. */
-const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 50 };
-const FRAME_ASSETS = 10;
-const FRAME_TIMES: Readonly<Record<Scale, { readonly settleMs: number; readonly measureMs: number }>> = {
-  full: { settleMs: 500, measureMs: 1_000 },
+const SMOKE_SIZES = [2, 4];
+const EXPONENT_MAX = 1.15;
+const FRAME_TIMES: Readonly<Record<Scale, FrameTimes>> = {
+  full: { settleMs: 1_500, measureMs: 1_500 },
   smoke: { settleMs: 20, measureMs: 210 },
 };
-const CHEAPEST = 'the cheapest of the smaller sizes';
+const ANSWER_TIMES: Readonly<Record<Scale, AnswerTimes>> = {
+  full: { warmUpMs: 1_500, measureMs: 700 },
+  smoke: { warmUpMs: 10, measureMs: 30 },
+};
+const BATCH_AGGREGATES = 400;
+const EXPONENT = 'exponent';
 
 export const growth: Row = {
   name: 'growth',
-  title: 'Cost growth: CPU time of the service by unit of work',
+  title: 'Cost growth: CPU time of the service as one dimension of its work grows',
   method:
-    'Assets: accepted updates, 50 a message, by the size of the catalogue. Subscribers: unsigned frames of 10 assets at 100 ms, by the number of connections. ' +
-    'Publishers: accepted updates of 20 assets, by the number of publishers, each of which makes a median of all. ' +
-    'A unit of work at the largest size is compared with the cheapest of the smaller ones. The clock signs no aggregate meanwhile. ' +
-    'The figure is of 60,000 updates after as many that are not counted: V8 still compiles after the first 18,000.',
+    'Assets: accepted updates, 50 a message, by the size of the catalogue. Publishers: accepted updates of 20 assets, by the number of publishers, each of which makes a median of all. ' +
+    'Readers: unsigned frames of 10 assets at 100 ms, by the number of connections; distinct sets: the same of 20 assets, different for each connection. ' +
+    'Candles: an answer of REST, which is asked again and again, by the number of candles. Batches: writing and auditing the public log with 400 aggregates in a batch. ' +
+    'The exponent is the slope of the straight line through the logarithms of size and cost of the whole work, by least squares: 1 means that the cost grows as the size. ' +
+    'The clock signs no aggregate meanwhile. Of updates, 60,000 count, after as many that do not: V8 still compiles after the first 18,000.',
   limit:
     'By a profile, an update cost 18 µs more at 10,000 assets than at 100. 3.4 were the verification, whose tables do not stay in the caches, ' +
     '3.3 the kernel’s new pages for objects that survive a collection, 2.8 the collection, and 1.3 larger maps; the rest is spread over all steps.',
   rounds: 2,
-  variants: {
-    assets: (scale) => measureEach(scale, 'assets', (assets) => costOfUpdate(scale, assets, 1, 50)),
-    subscribers: (scale) => measureEach(scale, 'subscribers', (count) => costOfFrame(scale, count)),
-    'publishers per asset': (scale) =>
-      measureEach(scale, 'publishers per asset', (publishers) => costOfUpdate(scale, 20, publishers, 20)),
-  },
-  lines: (scale) => (Object.keys(WORK) as Dimension[]).flatMap((dimension) => linesOf(scale, dimension)),
+  variants: Object.fromEntries(
+    Object.entries(CURVES).map(([name, curve]) => [name, (scale) => measureCurve(scale, name, curve)]),
+  ),
+  lines: (scale) => Object.entries(CURVES).map(([name, curve]) => line(scale, name, curve)),
 };
 
-function source(dimension: Dimension, size: number): Source {
-  return { variant: dimension, figure: `${size.toLocaleString('en-US')} ${dimension}` };
+function figureOf(name: string, size: number): string {
+  return `${size.toLocaleString('en-US')} ${name}`;
 }
 
-function linesOf(scale: Scale, dimension: Dimension): Line[] {
-  const { unit, atMost } = WORK[dimension];
-  return SIZES[scale][dimension].map((size, i, sizes) => {
-    const isLargest = i === sizes.length - 1;
-    const peer = { name: CHEAPEST, variant: dimension, figure: CHEAPEST, ratio: { atMost } };
-    const one = source(dimension, size);
-    return { name: one.figure, unit, ...one, ...(isLargest && { peers: [peer] }) };
+function sizesOf(scale: Scale, { sizes }: Curve): readonly number[] {
+  return scale === 'full' ? sizes : SMOKE_SIZES;
+}
+
+function line(scale: Scale, name: string, curve: Curve): Line {
+  const shown = sizesOf(scale, curve).map((size) => {
+    const figure = figureOf(name, size);
+    return { name: figure, unit: curve.unit, variant: name, figure };
   });
+  const { atMost = EXPONENT_MAX } = curve;
+  return { name, unit: EXPONENT, variant: name, figure: EXPONENT, bound: { atMost }, shown };
 }
 
-async function measureEach(
-  scale: Scale,
-  dimension: Dimension,
-  costMicros: (size: number) => Promise<number>,
-): Promise<Measurement> {
+async function measureCurve(scale: Scale, name: string, curve: Curve): Promise<Measurement> {
+  const sizes = sizesOf(scale, curve);
   const figures: Figures = {};
-  const sizes = SIZES[scale][dimension];
-  for (const size of sizes) figures[source(dimension, size).figure] = await costMicros(size);
-  const smaller = Object.values(figures).slice(0, Math.max(1, sizes.length - 1));
-  return { figures: { ...figures, [CHEAPEST]: Math.min(...smaller) } };
+  for (const size of sizes) figures[figureOf(name, size)] = await curve.costMicros(size, scale);
+  const costs = sizes.map((size) => size * figures[figureOf(name, size)]!);
+  return { figures: { ...figures, [EXPONENT]: fittedExponent(sizes, costs) } };
 }
 
-async function costOfUpdate(
-  scale: Scale,
-  assets: number,
-  publishers: number,
-  updatesPerMessage: number,
-): Promise<number> {
+async function costOfUpdate(scale: Scale, assets: number, publishers: number): Promise<number> {
   const usage = await measureIngest({
     signatureType: 'evm',
     assets,
     publishers,
-    updatesPerMessage: Math.min(updatesPerMessage, assets),
+    updatesPerMessage: Math.min(50, assets),
     updates: UPDATES[scale],
     // Each asset needs a price of each publisher before the measurement.
     warmUpUpdates: Math.max(WARM_UP_UPDATES[scale], assets * publishers),
@@ -95,10 +120,24 @@ async function costOfUpdate(
   return 1e6 / usage.updatesPerCpuSecond;
 }
 
-async function costOfFrame(scale: Scale, count: number): Promise<number> {
-  const { service } = await startPricedService({ assets: FRAME_ASSETS, clockPeriod: '60s' });
-  const readers = { query: 'channel=100ms', count, assetsOf: () => firstAssets(FRAME_ASSETS) };
-  const { framesPerCpuSecond } = await measureFrames(service, readers, FRAME_TIMES[scale]);
+async function costOfFrame(scale: Scale, assets: number, those: Omit<Readers, 'query'>): Promise<number> {
+  const readers = { query: 'channel=100ms', ...those };
+  const usage = await measurePricedFrames({ assets }, readers, FRAME_TIMES[scale]);
+  return 1e6 / usage.framesPerCpuSecond;
+}
+
+async function costOfCandle(candles: number, scale: Scale): Promise<number> {
+  const { file } = writeConfig({ signatureType: 'evm', assets: 1, publishers: 1, clockPeriod: '60s' });
+  const minuteNs = BigInt(MINUTE_S) * NS_PER_SECOND;
+  const { times } = await storePast(file, { aggregates: candles, stepNs: minuteNs, unitNs: minuteNs });
+  const toS = Number(times.at(-1)! / NS_PER_SECOND) + MINUTE_S;
+  const service = await startService(file);
+  const usage = await measureAnswers(service, historyPath(0, toS, candles), ANSWER_TIMES[scale]);
   await service.stop();
-  return 1e6 / framesPerCpuSecond;
+  return 1e6 / (usage.answersPerCpuSecond * candles);
+}
+
+async function costOfBatch(batches: number): Promise<number> {
+  const { writtenS, auditedS } = await measureLogOf(BATCH_AGGREGATES, { warmUpS: 1, seconds: batches });
+  return (1e6 * (writtenS + auditedS)) / batches;
 }

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { symbolOf, TOKEN, writeConfig } from '../../scripts/load/config.js';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
@@ -14,6 +11,7 @@ import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { toHex } from '../../src/model/hex.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
 import type { Figures, Line, Measurement, Row, Scale, Shown } from '../harness/row.js';
+import { PROGRAM, runNode } from '../workloads/commands.js';
 import { requestFor } from '../workloads/requests.js';
 
 /** The number of publishers. The store of past aggregates is designed for 400 aggregates a second with 4 publishers. */
@@ -104,7 +102,7 @@ async function measure(scale: Scale): Promise<Measurement> {
   figures['at an instant'] = requests / end().serverCpuSeconds;
   for (const detail of Object.keys(RANGE_ROWS_MIN) as Detail[])
     figures[`range, ${detail}`] = await readRange(service, times, detail);
-  for (const format of EXPORTED[scale]) await exportRange(service, times, format, figures);
+  for (const format of EXPORTED[scale]) exportRange(service, times, format, figures);
   await service.stop();
   return { figures };
 }
@@ -129,41 +127,25 @@ async function readRange(service: ServerProcess, times: readonly bigint[], detai
   return rows / end().serverCpuSeconds;
 }
 
-/** Prints the CPU time of a process to its file descriptor 3 when the process ends. */
-const PRINT_USAGE = `data:text/javascript,${encodeURIComponent(
-  "import { writeSync } from 'node:fs'; import { isMainThread } from 'node:worker_threads'; " +
-    "if (isMainThread) process.once('exit', () => { const { user, system } = process.cpuUsage(); writeSync(3, String((user + system) / 1e6)); });",
-)}`;
-const PROGRAM = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-
-async function exportRange(
+function exportRange(
   service: ServerProcess,
   times: readonly bigint[],
   format: string,
   figures: Figures,
-): Promise<void> {
+): void {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-export-'));
-  const args = [
-    ...['--import', PRINT_USAGE, PROGRAM, 'export', symbolOf(0), '--url', `http://127.0.0.1:${service.port}`],
-    ...['--from', String(times[0]), '--to', String(times.at(-1)! + 1n)],
-    ...['--signer', toHex(evmAddress(secp256k1.publicKey(SERVICE_KEY))), '-o', join(dir, `past.${format}`)],
-  ];
   const end = measureUsage(service);
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-    env: { ...process.env, TICKSEAL_TOKEN: TOKEN },
-  });
-  const texts = ['', ''];
-  for (const [i, stream] of [child.stderr!, child.stdio[3]!].entries())
-    stream.on('data', (part) => {
-      texts[i] += String(part);
-    });
-  const [code] = await once(child, 'close');
-  rmSync(dir, { recursive: true });
-  if (code !== 0 || !texts[0]!.includes(`${times.length} aggregates`))
-    throw new Error(`the export failed: ${texts[0]}`);
+  const { cpuSeconds: exportingSeconds, errorText } = runNode(
+    [
+      ...[PROGRAM, 'export', symbolOf(0), '--url', `http://127.0.0.1:${service.port}`],
+      ...['--from', String(times[0]), '--to', String(times.at(-1)! + 1n)],
+      ...['--signer', toHex(evmAddress(secp256k1.publicKey(SERVICE_KEY))), '-o', join(dir, `past.${format}`)],
+    ],
+    { ...process.env, TICKSEAL_TOKEN: TOKEN },
+  );
   const { serverCpuSeconds } = end();
-  const exportingSeconds = Number(texts[1]);
+  rmSync(dir, { recursive: true });
+  if (!errorText.includes(`${times.length} aggregates`)) throw new Error(`the export wrote: ${errorText}`);
   const name = `export to ${format}`;
   figures[name] = times.length / (serverCpuSeconds + exportingSeconds);
   figures[`${name}: exporting µs`] = (exportingSeconds / times.length) * 1e6;

@@ -88,24 +88,39 @@ export const publicLog: Row = {
 async function measureLog(scale: Scale): Promise<Measurement> {
   const figures: Figures = {};
   for (const rate of RATES) {
-    const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
-    try {
-      const batches = WARM_UP_S[scale] + SECONDS[scale];
-      const perDay = DAY_S / batches;
-      figures[`${rate}: cores`] = (await writeLog(dir, scale, rate)) / SECONDS[scale];
-      figures[`${rate}: MB a day`] = (bytesIn(publicFolderOf(dir)) * perDay) / MB;
-      figures[`${rate}: minutes of audit`] = ((await auditLog(dir, batches)) * perDay) / 60;
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
+    const batches = WARM_UP_S[scale] + SECONDS[scale];
+    const perDay = DAY_S / batches;
+    const log = await measureLogOf(rate, { warmUpS: WARM_UP_S[scale], seconds: SECONDS[scale] });
+    figures[`${rate}: cores`] = log.writtenS / SECONDS[scale];
+    figures[`${rate}: MB a day`] = (log.bytes * perDay) / MB;
+    figures[`${rate}: minutes of audit`] = (log.auditedS * perDay) / 60;
   }
   return { figures };
 }
 
+/** The batches of a log, one a second. */
+interface LogTimes {
+  /** The number of seconds before the measured seconds. */
+  readonly warmUpS: number;
+  readonly seconds: number;
+}
+
+/** Writes and audits a log. @returns the CPU time of writing the measured seconds, and of auditing all; and the size of the log */
+export async function measureLogOf(rate: number, { warmUpS, seconds }: LogTimes) {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
+  try {
+    const writtenS = await writeLog(dir, rate, { warmUpS, seconds });
+    const bytes = bytesIn(publicFolderOf(dir));
+    return { writtenS, bytes, auditedS: await auditLog(dir, warmUpS + seconds) };
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
 /** Writes a log as a service does. @returns the CPU time of the measured seconds */
-async function writeLog(dir: string, scale: Scale, rate: number): Promise<number> {
+async function writeLog(dir: string, rate: number, times: LogTimes): Promise<number> {
   const recordOf = recordMaker();
-  const seconds = WARM_UP_S[scale] + SECONDS[scale];
+  const seconds = times.warmUpS + times.seconds;
   const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
   const onMismatch = (reason: string) => {
     throw new Error(reason);
@@ -125,7 +140,7 @@ async function writeLog(dir: string, scale: Scale, rate: number): Promise<number
       const note = await signer.sign(await ledger.seal());
       await writeDurably(folders.publicFolder, [{ path: CHECKPOINT_FILE, bytes: Buffer.from(note) }]);
     }
-    if (second >= WARM_UP_S[scale]) cpuS += cpuSeconds() - startS;
+    if (second >= times.warmUpS) cpuS += cpuSeconds() - startS;
   }
   await ledger.close();
   return cpuS;

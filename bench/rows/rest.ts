@@ -7,7 +7,6 @@ import { type ServerProcess, startService } from '../../scripts/load/server_proc
 import { percentile } from '../../scripts/load/statistics.js';
 import { storePast } from '../../scripts/load/stored_past.js';
 import { Updates } from '../../scripts/load/updates.js';
-import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
@@ -17,17 +16,17 @@ import { addCores, coresOf } from '../harness/used_cores.js';
 import { startPeer } from '../peers/start.js';
 import { firstAssets } from '../workloads/frames.js';
 import { openPublisher } from '../workloads/publishers.js';
-import { requestFor } from '../workloads/requests.js';
+import { type AnswerTimes, measureAnswers, requestFor } from '../workloads/requests.js';
 
 const ASSETS = 100;
 /** A further asset, which has only candles, so that its stored aggregate is in no answer. */
 const CANDLE_ASSET = ASSETS;
 const PUBLISHERS = 3;
-const CONNECTIONS = 32;
 const CANDLES: Readonly<Record<Scale, number>> = { full: 10_080, smoke: 100 };
-/** The time that V8 needs to compile the code of a request. */
-const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 10 };
-const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 700, smoke: 30 };
+const TIMES: Readonly<Record<Scale, AnswerTimes>> = {
+  full: { warmUpMs: 1_500, measureMs: 700 },
+  smoke: { warmUpMs: 10, measureMs: 30 },
+};
 
 /** A request, with the smallest allowed ratios to the number of answers of each peer. */
 interface Case {
@@ -43,7 +42,11 @@ const CASES: readonly Case[] = [
     path: () => latestPath(assets),
     ratios: { 'bare uWS': 0.7, fastify: 2 },
   })),
-  { name: 'history of 10,080 candles', path: historyPath, ratios: {} },
+  {
+    name: 'history of 10,080 candles',
+    path: (toS, candles) => historyPath(CANDLE_ASSET, toS, candles),
+    ratios: {},
+  },
 ];
 
 export const rest: Row = {
@@ -104,12 +107,9 @@ async function measure(scale: Scale, peer?: string): Promise<Measurement> {
     const body = join(dirname(file), `${name}.json`);
     writeFileSync(body, await fetchBody(service.port, path));
     const server = peer === undefined ? service : await startPeer(peer, [body]);
-    await requestFor(server.port, path, CONNECTIONS, WARM_UP_MS[scale]);
-    const alone = await requestFor(server.port, path, 1, WARM_UP_MS[scale]);
-    const end = measureUsage(server);
-    const { requests } = await requestFor(server.port, path, CONNECTIONS, MEASURE_MS[scale]);
-    const usage = end();
-    figures[name] = requests / usage.serverCpuSeconds;
+    const usage = await measureAnswers(server, path, TIMES[scale]);
+    const alone = await requestFor(server.port, path, 1, TIMES[scale].warmUpMs);
+    figures[name] = usage.answersPerCpuSecond;
     figures[`${name}: p50`] = percentile(alone.delaysMs, 50);
     addCores(figures, name, usage);
     if (server !== service) await server.stop();
@@ -148,6 +148,7 @@ export function latestPath(assets: number): string {
   return `${REST_PATHS.latest}?assets=${firstAssets(assets).map(symbolOf).join()}`;
 }
 
-function historyPath(toS: number, candles: number): string {
-  return `${REST_PATHS.history}?symbol=${symbolOf(CANDLE_ASSET)}&resolution=1&from=${toS - candles * MINUTE_S}&to=${toS}`;
+/** @param toS the time after the last candle, in UNIX seconds */
+export function historyPath(asset: number, toS: number, candles: number): string {
+  return `${REST_PATHS.history}?symbol=${symbolOf(asset)}&resolution=1&from=${toS - candles * MINUTE_S}&to=${toS}`;
 }

@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../../scripts/load/config.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { median } from '../../scripts/load/statistics.js';
@@ -9,6 +7,7 @@ import { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
+import { PROGRAM, runNode } from '../workloads/commands.js';
 import { publishFirstPrices } from '../workloads/priced_service.js';
 import { measureTakeOvers } from '../workloads/take_over.js';
 
@@ -23,7 +22,6 @@ const DURABLE_MS = 1_000;
 const STABLE_MS: Readonly<Record<Scale, number>> = { full: 5_500, smoke: 20 };
 /** The longest time without a frame during a take-over, in seconds. */
 const TAKE_OVER_S_MAX = 0.3;
-const PROGRAM = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const VERSION = 'tickseal --version';
 const CHECK_CONFIG = 'tickseal check-config, 100 assets';
 const BARE = 'node -e 0';
@@ -84,18 +82,8 @@ async function measureCommands(scale: Scale): Promise<Measurement> {
   };
   const figures: Figures = {};
   for (const [name, args] of Object.entries(commands))
-    figures[name] = median(Array.from({ length: STARTS[scale] }, () => cpuSecondsOfCommand(args)));
+    figures[name] = median(Array.from({ length: STARTS[scale] }, () => runNode(args).cpuSeconds));
   return { figures };
-}
-
-/** Runs Node with these arguments, and returns its CPU time. The `time` of bash has a precision of 1 ms. */
-function cpuSecondsOfCommand(args: readonly string[]): number {
-  const script = 'TIMEFORMAT="%U %S"; time "$@" >/dev/null 2>/dev/null';
-  const { stderr } = spawnSync('bash', ['-c', script, 'bash', process.execPath, ...args], {
-    encoding: 'utf8',
-  });
-  const [user, system] = stderr.trim().split(' ').map(Number);
-  return user! + system!;
 }
 
 async function measureServe(scale: Scale): Promise<Measurement> {

@@ -3,13 +3,11 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ORACLE_ID, TOKEN } from '../../scripts/load/config.js';
 import { publisherKeys } from '../../scripts/load/keys.js';
 import { cpuSecondsOf } from '../../scripts/load/server_process.js';
 import { eventually } from '../../scripts/load/wait.js';
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+import { PROGRAM } from './commands.js';
 
 /** The processes of `tickseal publish --from`: its own, and that of `tickseal sources`. */
 export interface MarketProcesses {
@@ -27,7 +25,7 @@ export async function startPublishFrom(sources: string, port: number): Promise<M
   const file = join(dir, 'sources.yaml');
   writeFileSync(file, sources);
   const args = ['publish', '--from', file, '--url', `ws://127.0.0.1:${port}`, '--oracle-id', ORACLE_ID];
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,

@@ -1,5 +1,33 @@
 import { connect } from 'node:net';
 import { TOKEN } from '../../scripts/load/config.js';
+import type { ServerProcess } from '../../scripts/load/server_process.js';
+import { measureUsage, type Usage } from '../../scripts/load/usage.js';
+
+const CONNECTIONS = 32;
+
+/** The answers of a period, and their cost. */
+export interface AnswerUsage extends Usage {
+  readonly answersPerCpuSecond: number;
+}
+
+export interface AnswerTimes {
+  /** The time before the measurement, in which V8 compiles the code of a request. */
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+}
+
+/** Requests a path of a server on {@link CONNECTIONS} connections, and measures the answers. */
+export async function measureAnswers(
+  server: ServerProcess,
+  path: string,
+  { warmUpMs, measureMs }: AnswerTimes,
+): Promise<AnswerUsage> {
+  await requestFor(server.port, path, CONNECTIONS, warmUpMs);
+  const end = measureUsage(server);
+  const { requests } = await requestFor(server.port, path, CONNECTIONS, measureMs);
+  const usage = end();
+  return { ...usage, answersPerCpuSecond: requests / usage.serverCpuSeconds };
+}
 
 /** The requests that were made in a period. */
 export interface RequestCount {

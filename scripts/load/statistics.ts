@@ -28,3 +28,15 @@ export function sum(values: Iterable<number>): number {
   for (const value of values) total += value;
   return total;
 }
+
+/**
+ * Returns the exponent with which costs grow: the slope of the straight line through the logarithms of sizes and costs, by least squares.
+ * @param sizes positive numbers, at least two of which differ
+ * @param costs the positive cost of each size
+ */
+export function fittedExponent(sizes: readonly number[], costs: readonly number[]): number {
+  const [x, y] = [sizes, costs].map((values) => values.map(Math.log)) as [number[], number[]];
+  const meanX = sum(x) / x.length;
+  const fromMean = x.map((one) => one - meanX);
+  return sum(fromMean.map((one, i) => one * y[i]!)) / sum(fromMean.map((one) => one ** 2));
+}

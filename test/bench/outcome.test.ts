@@ -5,7 +5,7 @@ import { judge } from '../../bench/harness/outcome.js';
 import { resultsPage, rowPage } from '../../bench/harness/page.js';
 import { keepRow } from '../../bench/harness/results.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
-import { median, percentile } from '../../scripts/load/statistics.js';
+import { fittedExponent, median, percentile } from '../../scripts/load/statistics.js';
 
 const row: Row = {
   name: 'sample',
@@ -140,3 +140,26 @@ function rates(...values: number[]): Measurement[] {
 function withHash(measurements: readonly Measurement[], frame: string): Measurement[] {
   return measurements.map((measurement) => ({ ...measurement, hashes: { frame } }));
 }
+
+test('the exponent of a growing cost', async (t) => {
+  const sizes = [10, 100, 1_000];
+  const exponentOf = (costOf: (size: number) => number) =>
+    fittedExponent(sizes, sizes.map(costOf)).toFixed(6);
+  t.equal(
+    exponentOf((size) => 7 * size),
+    '1.000000',
+  );
+  t.equal(
+    exponentOf((size) => size * size),
+    '2.000000',
+  );
+  t.equal(
+    exponentOf(() => 5),
+    '0.000000',
+  );
+  t.equal(
+    fittedExponent([1, 10, 100], [1, 100, 100]).toFixed(6),
+    '1.000000',
+    'the line lies between the points',
+  );
+});
