@@ -102,37 +102,6 @@ test('the page of several operators', needsBrowser(), async (t) => {
       });
   });
 
-  await t.test('a file of operators opens the page, and a wrong file says why', async (t) => {
-    const file = {
-      threshold: 2,
-      operators: operators.map(({ service }, i) => ({
-        name: `op-${i}`,
-        urls: [i === 0 ? service.url : service.socketUrl],
-        signers: [service.evmAddress],
-      })),
-    };
-    const fileOf = (content: object) => ({
-      name: 'quorum.json',
-      mimeType: 'application/json',
-      buffer: Buffer.from(JSON.stringify(content)),
-    });
-    await withTab(t, { browser, url: a.service.url, operators: others }, async (page) => {
-      await page.setInputFiles('#quorum-file', fileOf({ ...file, treshold: 2 }));
-      await untilText(page, '#login .problem', 'treshold is no key of it');
-      await page.setInputFiles('#quorum-file', fileOf(file));
-      await fillTokens(page, tokens);
-      await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
-      await untilText(page, `${row('BTCUSD')} .sealed`, '3 of 3');
-      t.match(page.url(), /#quorum=/, 'the address can be opened again');
-      await page.evaluate(`(() => {
-        const dataTransfer = new DataTransfer();
-        dataTransfer.items.add(new File(['{"operators": 1}'], 'quorum.json'));
-        dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
-      })()`);
-      await untilText(page, '#notice', 'operators must be a list');
-    });
-  });
-
   await t.test('a reader of one service adds an operator', async (t) => {
     await withTab(
       t,

@@ -147,11 +147,6 @@ export class LivePage {
     return this.#prices.run();
   }
 
-  /** Shows a remark to the reader. */
-  tell(remark: string): void {
-    this.#travel.remark = remark;
-  }
-
   /** Selects longer candles for 1, and shorter candles for -1. */
   #moveResolution(step: -1 | 1): void {
     const { resolution: before } = this.#chosen.choice;

@@ -5,7 +5,7 @@ import { barView, noticeView } from './bar_view.js';
 import { type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
 import { LivePage } from './live_page.js';
 import { loadAgain } from './load_again.js';
-import { followDrops, loginView, openFile } from './login_view.js';
+import { loginView } from './login_view.js';
 import { keyTypeOf, PinnedSigners } from './pins.js';
 import { reasonText } from './plain_reason.js';
 import { isQuorumLink } from './quorum_link.js';
@@ -24,7 +24,6 @@ const worker = document.querySelector<HTMLLinkElement>('#worker')!.href;
 /** The shown remark, and the reason why the reader has to enter a token. */
 let remark = '';
 let problem = '';
-let page: LivePage | undefined;
 
 if (isQuorumLink(location.hash))
   import('./quorum_page.js').then(
@@ -40,7 +39,6 @@ function start(): void {
   addEventListener('hashchange', () => {
     if (isQuorumLink(location.hash) || takeFragment()) location.reload();
   });
-  followDrops(useFile);
   remark = take(REMARK_NAME);
   problem = take(REASON_NAME);
   void openWithToken();
@@ -99,7 +97,7 @@ function useLink({ token, signers, streamSigner }: LinkFragment): string {
 
 async function open(token: string, isPublic = false): Promise<void> {
   const onSignOut = () => signOut(isPublic ? 'This page was open with the public token of the service.' : '');
-  page = new LivePage({ root, worker, token, isPublic, pins, remark, onSignOut });
+  const page = new LivePage({ root, worker, token, isPublic, pins, remark, onSignOut });
   try {
     await page.run();
   } catch (error) {
@@ -121,16 +119,7 @@ function ask(): void {
     void open(token);
   };
   const notice = remark === '' ? undefined : ({ tone: 'info', text: remark } as const);
-  const login = loginView({ problem, onToken, onFile: useFile });
-  render(html`${barView({})}${noticeView(notice)}${login}`, root);
-}
-
-async function useFile(file: File | undefined): Promise<void> {
-  const reason = await openFile(file);
-  if (reason === undefined) return;
-  if (page !== undefined) return page.tell(reason);
-  problem = reason;
-  ask();
+  render(html`${barView({})}${noticeView(notice)}${loginView(problem, onToken)}`, root);
 }
 
 /** Reads and removes a text that the page kept before its restart. */

@@ -57,11 +57,6 @@ export class PlaceTravel {
     this.#remark = '';
   }
 
-  set remark(text: string) {
-    this.#remark = text;
-    this.#options.onChange();
-  }
-
   /** True while a narrow screen shows the chosen asset instead of the list. */
   get isDetailed(): boolean {
     return this.#isDetailed;

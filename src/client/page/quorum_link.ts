@@ -1,4 +1,4 @@
-import { parseExactJson, type QuorumOptions } from '../index.js';
+import type { QuorumOptions } from '../index.js';
 import { keyTypeOf } from './pins.js';
 
 /** A link to the page with the prices of several operators. */
@@ -22,22 +22,10 @@ export interface LinkOperator {
   readonly token?: string;
 }
 
-/** A file of operators as the part of a link after `#`, or the reason why the file cannot be used, as a sentence. */
-export type QuorumImport =
-  | { readonly ok: true; readonly fragment: string }
-  | { readonly ok: false; readonly reason: string };
-
 /** Separates the addresses of an operator. */
 const ADDRESS_SEPARATOR = '|';
 const AGE = /^(\d{1,9})(ms|s|m|h)$/;
 const MS_PER_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-const CHARACTERS_MAX = 100_000;
-const RULES = ['threshold', 'max_spread_percent', 'max_age'];
-const FILE_KEYS = [...RULES, 'operators'];
-const OPERATOR_KEYS = ['name', 'urls', 'signers', 'token'];
-const ADDRESS = /^(?:ws|http)s?:\/\/[^\s,|]+$/;
-const KEY = /^0x[0-9a-fA-F]{40}$/;
-
 /** Recognises the link to the page with the prices of several operators. */
 export function isQuorumLink(hash: string): boolean {
   return new URLSearchParams(hash.replace(/^#/, '')).has('quorum');
@@ -99,40 +87,6 @@ export function addOperator(hash: string, own: LinkOperator, url: string, signer
 }
 
 /**
- * Turns a file of operators, as `tickseal subscribe --quorum` reads it, into a link. The file is JSON. `token` names files and
- * variables of another machine, so the link has no token: the page asks for the tokens. The page names operators by their addresses, as
- * for every link.
- */
-export function importQuorum(text: string): QuorumImport {
-  const fail = (reason: string): QuorumImport => ({
-    ok: false,
-    reason: `The file was not used: ${reason}.`,
-  });
-  const file = text.length > CHARACTERS_MAX ? undefined : parseExactJson(text.replace(/^\uFEFF/, ''));
-  if (!isObject(file)) return fail(`it is no JSON object with ${FILE_KEYS.join(', ')}`);
-  const { operators } = file;
-  const unknown = unknownKey(file, FILE_KEYS);
-  if (unknown !== undefined) return fail(`${unknown} is no key of it`);
-  if (!Array.isArray(operators) || operators.length === 0) return fail('operators must be a list');
-  const parameters = new URLSearchParams({ quorum: '' });
-  const addresses: string[] = [];
-  for (const [i, operator] of operators.entries()) {
-    const at = `operators[${i}]`;
-    if (!isObject(operator)) return fail(`${at} must be an object with ${OPERATOR_KEYS.join(', ')}`);
-    const { urls, signers } = operator;
-    const other = unknownKey(operator, OPERATOR_KEYS);
-    if (other !== undefined) return fail(`${other} is no key of ${at}`);
-    if (!areTexts(urls, ADDRESS)) return fail(`${at}.urls must be a list of addresses`);
-    if (!areTexts(signers, KEY)) return fail(`${at}.signers must be a list of addresses of keys`);
-    addresses.push(urls.join(ADDRESS_SEPARATOR).replace(/\bws(?=s?:\/\/)/g, 'http'));
-    parameters.append('signer', signers.join());
-  }
-  parameters.set('quorum', addresses.join());
-  for (const name of RULES) if (name in file) parameters.set(name, String(file[name]));
-  return { ok: true, fragment: `#${parameters}` };
-}
-
-/**
  * Returns the name under which a tab keeps an operator's token. The token belongs to all of the operator's addresses, so a link that adds
  * an address does not find it.
  */
@@ -161,16 +115,4 @@ function serviceAddress(text: string): string | undefined {
 
 function listOf(text: string): string[] {
   return text === '' ? [] : text.split(',');
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function unknownKey(fields: object, known: readonly string[]): string | undefined {
-  return Object.keys(fields).find((key) => !known.includes(key));
-}
-
-function areTexts(value: unknown, form: RegExp): value is readonly string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((one) => form.test(String(one)));
 }

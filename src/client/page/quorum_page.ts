@@ -12,7 +12,6 @@ import { AssetList, type ListedValues } from './asset_list.js';
 import { barView, noticeView } from './bar_view.js';
 import { assetKey, Board, type Quote } from './board.js';
 import { listenToKeys } from './key_bindings.js';
-import { followDrops, openFile } from './login_view.js';
 import { pause } from './one_at_a_time.js';
 import { operatorCard } from './operator_view.js';
 import type { PinStorage } from './pins.js';
@@ -45,11 +44,6 @@ export function openQuorumPage(options: QuorumPageOptions): void {
     render(html`${barView({})}${problemView(problem)}`, root);
   };
   addEventListener('hashchange', () => location.reload());
-  followDrops(async (file) => {
-    const reason = await openFile(file);
-    if (reason !== undefined && page === undefined) show(reason);
-    else if (reason !== undefined) page!.tell(reason);
-  });
   const link = readQuorumLink(location.hash);
   if (!link.ok) show(link.reason);
   else
@@ -74,8 +68,7 @@ function openWithTokens({ root, worker, storage, ownToken }: QuorumPageOptions, 
       for (const operator of operators) storage.removeItem(nameOf(operator));
       location.reload();
     };
-    page = new QuorumPage(root, worker, { ...quorum, operators }, signOut);
-    page.run();
+    new QuorumPage(root, worker, { ...quorum, operators }, signOut).run();
   };
   const take = (tokens: readonly string[]) => {
     for (const [i, operator] of quorum.operators.entries())
@@ -88,9 +81,6 @@ function openWithTokens({ root, worker, storage, ownToken }: QuorumPageOptions, 
     root.querySelector('input')!.focus();
   }
 }
-
-/** The opened page; `undefined` while a form or a problem is shown. */
-let page: QuorumPage | undefined;
 
 /** The page with the prices: the same list as for one service, with a ring for each asset. */
 class QuorumPage implements ListedValues {
@@ -157,12 +147,6 @@ class QuorumPage implements ListedValues {
       back: () => this.#back(),
     });
     setInterval(() => this.#draw(), DRAW_MS);
-    this.#draw();
-  }
-
-  /** Shows a problem to the reader. */
-  tell(problem: string): void {
-    this.#problem = problem;
     this.#draw();
   }
 

@@ -25,7 +25,7 @@ export function tokenForm(
 <p class="soft">An operator without a token does not count. The tokens stay in this tab: closing the tab forgets them.</p></form></main>`;
 }
 
-/** Draws the reason why a link or a file cannot be used. */
+/** Draws the reason why a link cannot be used. */
 export function problemView(text: string): View {
   return html`<main id="quorum"><div class="login"><h1>The operators cannot be compared</h1><p class="problem" role="alert">${text}</p></div></main>`;
 }

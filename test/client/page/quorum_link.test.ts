@@ -1,12 +1,6 @@
 import { test } from 'tap';
 import { readFragment } from '../../../src/client/page/fragment.js';
-import {
-  addOperator,
-  importQuorum,
-  isQuorumLink,
-  readQuorumLink,
-  tokenName,
-} from '../../../src/client/page/quorum_link.js';
+import { addOperator, isQuorumLink, readQuorumLink, tokenName } from '../../../src/client/page/quorum_link.js';
 
 const KEYS = ['aa', 'bb', 'cc'].map((digits) => `0x${digits.repeat(20)}`);
 const URLS = ['https://a.example', 'https://b.example/prices/', 'http://127.0.0.1:8081'];
@@ -83,52 +77,4 @@ test('an operator is added to the service of the page, or to a link', async (t) 
   t.match(readQuorumLink(three), {
     quorum: { operators: URLS.map((url, i) => ({ urls: [url.replace(/\/$/, '')], signers: [KEYS[i]] })) },
   });
-});
-
-const FILE = {
-  threshold: 2,
-  max_spread_percent: 0.5,
-  max_age: '5m',
-  operators: [
-    { name: 'alpha', urls: ['https://a.example.com'], signers: [KEYS[0]], token: { env: 'ALPHA_TOKEN' } },
-    { name: 'beta', urls: ['wss://b1.example.com', 'https://b2.example.com/prices'], signers: KEYS.slice(1) },
-  ],
-};
-
-test('a file of operators becomes a link without tokens', async (t) => {
-  const imported = importQuorum(`\uFEFF${JSON.stringify(FILE)}`);
-  if (!imported.ok) throw new Error(imported.reason);
-  t.match(readQuorumLink(imported.fragment), {
-    ok: true,
-    quorum: {
-      operators: [
-        { name: 'a.example.com', urls: ['https://a.example.com'], signers: [KEYS[0]] },
-        { urls: ['https://b1.example.com', 'https://b2.example.com/prices'], signers: KEYS.slice(1) },
-      ],
-      threshold: 2,
-      maxSpreadPercent: 0.5,
-      maxAgeMs: 300_000,
-    },
-  });
-  t.notMatch(imported.fragment, /token|ALPHA/);
-});
-
-test('a file that cannot be used gives its reason', async (t) => {
-  const [alpha, beta] = FILE.operators;
-  const cases: readonly (readonly [text: string, reason: RegExp])[] = [
-    ['threshold: 2', /no JSON object/],
-    ['[1, 2]', /no JSON object/],
-    ['x'.repeat(100_001), /no JSON object/],
-    [JSON.stringify({ ...FILE, max_aeg: '5s' }), /max_aeg is no key/],
-    [JSON.stringify({ ...FILE, operators: [] }), /operators must be a list/],
-    [JSON.stringify({ ...FILE, operators: [1] }), /operators\[0\] must be an object/],
-    [
-      JSON.stringify({ ...FILE, operators: [alpha, { ...beta, nmae: 'b' }] }),
-      /nmae is no key of operators\[1\]/,
-    ],
-    [JSON.stringify({ ...FILE, operators: [{ ...alpha, urls: ['a.example'] }] }), /operators\[0\]\.urls/],
-    [JSON.stringify({ ...FILE, operators: [{ ...alpha, urls: ['https://a,b'] }] }), /operators\[0\]\.urls/],
-    [JSON.stringify({ ...FILE, operators: [{ ...alpha, signers: ['0x12'] }] }), /operators\[0\]\.signers/],
-  ];
-  for (const [text, reason] of cases) t.match(importQuorum(text), { ok: false, reason }, text.slice(0, 60));
 });
