@@ -156,7 +156,7 @@ test('the live page', needsBrowser(), async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilText(page, '.proof', 'Verified here');
       await page.locator('#grid [role=row] .sealed').first().click();
-      await untilText(page, '#seal', 'It is the key in your link');
+      await untilText(page, '#seal', 'It is the key pinned by the link');
       t.match(await page.textContent('#seal'), new RegExp(service.evmAddress));
       const titles = await page.locator('.steps b').allTextContents();
       t.same(titles, ['Publishers', 'Median', 'Merkle root', 'Signature', 'You']);

@@ -5,7 +5,7 @@ import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, untilSealed, untilText, withTab } from './live_page.js';
 
-// Tests of the layout of the live page and of the documents on each screen and on paper.
+// Tests of the layout of the live page and of the documents on each screen.
 
 /** The distance of two places to which a test moves the chart; a time on the axis is about 30 px wide. */
 const STEP_PX = 8;
@@ -127,40 +127,6 @@ test('the layout of the live page', needsBrowser(), async (t) => {
         t.same(overlaps, [], `${width} px`);
         t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
       });
-  });
-
-  await t.test('paper has a light picture of the chart, and no card over it', async (t) => {
-    await withTab(t, { browser, url: `${url}&asset=BTCUSD`, width: 1440 }, async (page) => {
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await untilText(page, '.proof', 'Verified here');
-      await eventually(async () =>
-        /\d candles/.test((await page.getAttribute('#chart', 'aria-label')) ?? ''),
-      );
-      await page.click('#verdict');
-      await page.waitForSelector('.steps');
-      await page.evaluate('dispatchEvent(new Event("beforeprint"))');
-      await page.emulateMedia({ media: 'print' });
-      t.ok(await page.isVisible('#chart .paper'));
-      t.equal(await page.locator('#chart > :visible').count(), 1);
-      const isBelow = `document.querySelector('#seal').getBoundingClientRect().top >=
-        document.querySelector('.paper').getBoundingClientRect().bottom`;
-      t.ok(await page.evaluate(isBelow), 'the card of the seal is below the chart');
-      // The text of the axes is dark: no pixel is as light as the text of a dark display.
-      const lightest = await page.evaluate<number>(`(() => {
-        const picture = document.querySelector('.paper');
-        const { data } = picture.getContext('2d').getImageData(picture.width - 60, 0, 60, picture.height);
-        let sum = 0, count = 0;
-        for (let i = 0; i < data.length; i += 4)
-          if (data[i + 3] > 200) { sum += data[i]; count += 1; }
-        return count === 0 ? 255 : sum / count;
-      })()`);
-      t.ok(lightest < 160, `${lightest}`);
-      await page.evaluate('dispatchEvent(new Event("afterprint"))');
-      await page.emulateMedia({ media: 'screen' });
-      t.equal(await page.locator('#chart .paper').count(), 0);
-      t.ok(await page.isVisible('#chart canvas'));
-      t.ok(await page.isVisible('#seal'));
-    });
   });
 
   await t.test('the menu of the documents is one line on a phone', async (t) => {

@@ -1,4 +1,3 @@
-import { inflateSync, constants as zlibCodes } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
@@ -187,30 +186,6 @@ test('the reader of the live page', needsBrowser(), async (t) => {
     PRICES['BTCUSD'] = 100;
   });
 
-  await t.test('paper is light, and has the proof to its end', async (t) => {
-    await withTab(t, { browser, url: link }, async (page) => {
-      await untilText(page, '.proof', 'Verified here');
-      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      const paper = await page.evaluate<{ text: string; hidden: number; list: boolean }>(`
-        const detail = document.querySelector('.detail');
-        ({ text: getComputedStyle(document.querySelector('#price')).color,
-          hidden: detail.scrollHeight - detail.clientHeight,
-          list: document.querySelector('.list').checkVisibility() })`);
-      t.same(paper, { text: 'rgb(20, 24, 29)', hidden: 0, list: false });
-      t.ok(await page.isVisible('.proof tbody tr'));
-      await page.setViewportSize({ width: 360, height: 800 });
-      t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
-      for (let height = 150; height <= 210; height += 10) {
-        const pdf = await page.pdf({ width: '148mm', height: `${height}mm` });
-        const sheets = sheetsOf(pdf);
-        t.ok(
-          sheets.length > 0 && sheets.every(hasText),
-          `${sheets.length} sheets of ${height} mm, none blank`,
-        );
-      }
-    });
-  });
-
   await t.test('a link with a wrong key is not used, and that is said', async (t) => {
     const wrong = service.evmAddress.slice(0, -1);
     await withTab(t, { browser, url: linkTo(service.url, wrong) }, async (page) => {
@@ -242,20 +217,4 @@ test('the reader of the live page', needsBrowser(), async (t) => {
 /** Opens a link of the page in the same tab. The fragment changes, and then the test reloads the page. */
 async function follow(page: Page, link: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), page.goto(link)]);
-}
-
-/** Returns the drawing commands of each sheet of a PDF that Chromium wrote. */
-function sheetsOf(pdf: Buffer): readonly Buffer[] {
-  const text = pdf.toString('latin1');
-  return [...text.matchAll(/\/Type \/Page\n(?:(?!endobj).)*\/Contents (\d+) 0 R/gs)].map(([, id]) => {
-    const start = text.indexOf('stream\n', text.indexOf(`\n${id} 0 obj`)) + 'stream\n'.length;
-    const packed = pdf.subarray(start, text.indexOf('endstream', start));
-    // The commands of a blank sheet have no end of a stream.
-    return inflateSync(packed, { finishFlush: zlibCodes.Z_SYNC_FLUSH });
-  });
-}
-
-/** Returns true for drawing commands that show text. */
-function hasText(commands: Buffer): boolean {
-  return /\bT[jJ]\b/.test(commands.toString('latin1'));
 }

@@ -2,7 +2,7 @@ import { html, nothing } from 'lit-html';
 import { type ConnectionLog, clockRemark, connectionState, gapText } from './connection_state.js';
 import type { Notice } from './frame_fault.js';
 import { facts, hexText, sign, type View } from './parts.js';
-import type { Pin, PinnedSigners, PinSource } from './pins.js';
+import { type Pin, type PinnedSigners, type PinSource, SOURCE_TEXTS } from './pins.js';
 import { shortHex } from './price_text.js';
 
 /** The contents of the bar. A part that is absent is not shown. */
@@ -23,11 +23,6 @@ export interface BarConnection {
   readonly others: readonly (readonly [name: string, value: string])[];
 }
 
-const SOURCE_TEXTS: Readonly<Record<PinSource, string>> = {
-  link: 'pinned by the link',
-  'first use': 'pinned on first use',
-  reader: 'pinned by you',
-};
 const SIGNER_TEXTS: Readonly<Record<PinSource, string>> = {
   link: 'The link that opened this page named the key. Prices of any other key are not shown.',
   'first use':

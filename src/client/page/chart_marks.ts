@@ -7,10 +7,7 @@ import type {
 } from 'lightweight-charts';
 import type { ChartCandle } from './answers.js';
 import type { ChartGap } from './live_candles.js';
-import type { GapMark } from './unfilled_gaps.js';
 
-/** The length of the dashes and of the spaces between them, in pixels. */
-const DASH = [2, 3];
 /** The length of the line between an extreme price and its text, and the distance of the text from the candle, in pixels. */
 const LINE_PX = 14;
 const TEXT_PX = 7;
@@ -18,18 +15,13 @@ const TEXT_PX = 7;
 /** The drawn facts, and how to draw them. */
 export interface MarkedBars {
   readonly bars: readonly (ChartCandle | ChartGap)[];
-  readonly gaps: readonly GapMark[];
   /** Writes a price as the axis does. */
   readonly format: (price: number) => string;
   readonly font: string;
   readonly textColour: string;
-  readonly gapColour: string;
 }
 
-/**
- * Marks in the chart: the highest and the lowest price of the visible candles, and dashed lines at candles that may lack prices. The
- * library's own plugin for marks would take 3 kB.
- */
+/** Marks the highest and the lowest price of the visible candles. The library's own plugin for marks would take 3 kB. */
 export class ChartMarks implements ISeriesPrimitive<Time> {
   readonly #facts: () => MarkedBars;
   #attached: SeriesAttachedParameter<Time> | undefined;
@@ -37,10 +29,7 @@ export class ChartMarks implements ISeriesPrimitive<Time> {
     {
       renderer: () => ({
         draw: (target) =>
-          target.useMediaCoordinateSpace(({ context, mediaSize }) => {
-            this.#drawGaps(context, mediaSize.height);
-            this.#drawExtremes(context, mediaSize.width);
-          }),
+          target.useMediaCoordinateSpace(({ context, mediaSize }) => this.#draw(context, mediaSize.width)),
       }),
     },
   ];
@@ -57,29 +46,11 @@ export class ChartMarks implements ISeriesPrimitive<Time> {
     return this.#views;
   }
 
-  redraw(): void {
-    this.#attached?.requestUpdate();
-  }
-
-  #drawGaps(context: CanvasRenderingContext2D, height: number): void {
-    const { gaps, gapColour } = this.#facts();
-    context.strokeStyle = gapColour;
-    context.setLineDash(DASH);
-    context.beginPath();
-    for (const { time } of gaps) {
-      const x = this.#xOf(time);
-      if (x === null) continue;
-      context.moveTo(x, 0);
-      context.lineTo(x, height);
-    }
-    context.stroke();
-    context.setLineDash([]);
-  }
-
-  #drawExtremes(context: CanvasRenderingContext2D, width: number): void {
+  #draw(context: CanvasRenderingContext2D, width: number): void {
     const { bars, format, font, textColour } = this.#facts();
-    const range = this.#attached?.chart.timeScale().getVisibleLogicalRange();
-    if (range == null) return;
+    const scale = this.#attached?.chart.timeScale();
+    const range = scale?.getVisibleLogicalRange();
+    if (scale === undefined || range == null) return;
     const visible = bars
       .slice(Math.max(Math.floor(range.from), 0), Math.ceil(range.to) + 1)
       .filter((bar) => 'close' in bar);
@@ -93,7 +64,7 @@ export class ChartMarks implements ISeriesPrimitive<Time> {
       [highest, highest.high, -TEXT_PX],
       [lowest, lowest.low, TEXT_PX],
     ] as const) {
-      const x = this.#xOf(time);
+      const x = scale.timeToCoordinate(time as Time);
       const y = (this.#attached!.series as ISeriesApi<'Candlestick'>).priceToCoordinate(price);
       if (x === null || y === null) continue;
       const side = x > width / 2 ? -1 : 1;
@@ -104,9 +75,5 @@ export class ChartMarks implements ISeriesPrimitive<Time> {
       context.textAlign = side > 0 ? 'left' : 'right';
       context.fillText(format(price), x + side * (LINE_PX + 2), y + away);
     }
-  }
-
-  #xOf(time: number): number | null {
-    return this.#attached?.chart.timeScale().timeToCoordinate(time as Time) ?? null;
   }
 }

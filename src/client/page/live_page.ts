@@ -70,7 +70,7 @@ export class LivePage {
         void this.#readNodes();
         if (!isFirst) void this.#chart.reload();
       },
-      onGap: (gap) => this.#chart.missed(gap),
+      onGap: () => void this.#chart.reload(),
       onChange: () => {
         draw();
         setTimeout(draw, FLASH_END_MS);

@@ -1,7 +1,6 @@
 import {
   createStreamClient,
   EquivocationError,
-  type GapEvent,
   type PayloadReport,
   type PriceStream,
   ProtocolError,
@@ -57,7 +56,7 @@ export interface LivePricesOptions {
   /** Called when a connection is open. */
   readonly onUp: (isFirst: boolean) => void;
   /** Called when a part of the stream did not arrive. */
-  readonly onGap: (gap: GapEvent) => void;
+  readonly onGap: () => void;
   /** Called after a change that the page shows. */
   readonly onChange: () => void;
   /** Called after a value was stored, in the same task in which its frame arrived. */
@@ -109,7 +108,7 @@ export class LivePrices {
     });
     this.client.on('gap', (gap) => {
       this.connection.missed(gap, performance.now());
-      options.onGap(gap);
+      options.onGap();
     });
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
     this.client.on('report', ({ report, hex }) => this.#take(report, hex));

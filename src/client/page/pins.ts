@@ -8,6 +8,13 @@ import type { SignatureType } from '../../wire/signatures.js';
  */
 export type PinSource = 'link' | 'first use' | 'reader';
 
+/** The words for the origin of a key. */
+export const SOURCE_TEXTS: Readonly<Record<PinSource, string>> = {
+  link: 'pinned by the link',
+  'first use': 'pinned on first use',
+  reader: 'pinned by you',
+};
+
 /** A key whose signatures count. */
 export interface Pin {
   /** An EVM address or a Stark public key, as the link or the service writes it. */
@@ -25,7 +32,6 @@ export interface PinStorage {
 /** The use of a pinned key: aggregates of a signature type, or streaming payloads. */
 export type PinName = SignatureType | 'stream';
 
-const SOURCES: readonly string[] = ['link', 'first use', 'reader'] satisfies PinSource[];
 const EVM_KEY = /^0x[0-9a-f]{40}$/i;
 const STARK_KEY = /^0x[0-9a-f]{50,64}$/i;
 const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
@@ -76,7 +82,7 @@ export class PinnedSigners {
 
   #read(name: PinName): Pin | undefined {
     const [source = '', key = ''] = this.#storage.getItem(itemOf(name))?.split('|') ?? [];
-    return PATTERNS[name].test(key) && SOURCES.includes(source)
+    return PATTERNS[name].test(key) && Object.hasOwn(SOURCE_TEXTS, source)
       ? { key, source: source as PinSource }
       : undefined;
   }

@@ -7,9 +7,8 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts';
 import { render } from 'lit-html';
-import type { GapEvent, StreamClient } from '../index.js';
+import type { StreamClient } from '../index.js';
 import type { ChartCandle } from './answers.js';
-import { assetKey } from './board.js';
 import { readHistory, type ShownChart } from './chart_history.js';
 import { legendView } from './chart_legend.js';
 import { ChartMarks } from './chart_marks.js';
@@ -18,7 +17,6 @@ import { barSpacing, type ChartGap, gapCount, nextCandle, withGaps } from './liv
 import { oneAtATime } from './one_at_a_time.js';
 import { reasonText } from './plain_reason.js';
 import { priceOfDouble, shownDecimals } from './price_text.js';
-import { UnfilledGaps } from './unfilled_gaps.js';
 import { keepTimesWhole } from './whole_times.js';
 
 /** The room after the newest candle, in candles. */
@@ -47,8 +45,6 @@ export class PriceChart {
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Candlestick'>;
   readonly #compared: ComparedLine;
-  readonly #marks: ChartMarks;
-  readonly #unfilled = new UnfilledGaps();
   #colours: readonly string[] = [];
   /** Writes a price with the decimals and groups of the list: 95,028.76. */
   #format = String as (price: number) => string;
@@ -85,21 +81,16 @@ export class PriceChart {
     keepTimesWhole(this.#canvas);
     this.#series = this.#chart.addSeries(CandlestickSeries);
     this.#compared = new ComparedLine(this.#chart);
-    this.#marks = new ChartMarks(() => this.#marked);
-    this.#series.attachPrimitive(this.#marks);
+    this.#series.attachPrimitive(new ChartMarks(() => this.#marked));
     this.#chart.subscribeCrosshairMove(({ time }) => {
       this.#pointedS = time as number | undefined;
-      this.#canvas.title = this.#gaps.find((gap) => gap.time === time)?.text ?? '';
       this.#drawLegend();
     });
     this.#chart.subscribeDblClick(() => {
       this.#chart.timeScale().fitContent();
       this.#chart.priceScale('right').applyOptions({ autoScale: true });
     });
-    for (const media of ['(prefers-color-scheme: dark)', 'print'])
-      matchMedia(media).addEventListener('change', () => this.paint());
-    addEventListener('beforeprint', () => this.#drawPaper());
-    addEventListener('afterprint', () => this.#removePaper());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.paint());
   }
 
   /** Takes the colours of the style sheet, which differ by day and night. The element must be in the page. */
@@ -108,7 +99,6 @@ export class PriceChart {
     this.#colours = names.map((name) => colourOf(this.element, name));
     const [text, line, up, down, second] = this.#colours;
     this.#compared.paint(second!);
-    this.#marks.redraw();
     this.#chart.applyOptions({
       layout: {
         background: { type: ColorType.Solid, color: 'transparent' },
@@ -129,31 +119,12 @@ export class PriceChart {
     });
   }
 
-  /** Adds a light picture of the chart for paper, whose size differs from the size of the window. The style sheet scales the picture. */
-  #drawPaper(): void {
-    // A browser may announce one printing twice.
-    this.#removePaper();
-    const { style } = document.documentElement;
-    style.colorScheme = 'light';
-    this.paint();
-    const picture = this.#chart.takeScreenshot();
-    picture.className = 'paper';
-    this.#canvas.append(picture);
-    style.colorScheme = '';
-    this.paint();
-  }
-
-  #removePaper(): void {
-    this.#canvas.querySelector('.paper')?.remove();
-  }
-
   /** Shows the history of an asset in a resolution. */
   show(shown: ShownChart): void {
     this.#shown = shown;
     this.#isLoaded = false;
     this.#pointedS = undefined;
     this.#setBars([]);
-    this.#unfilled.clear();
     this.#compared.show(shown.compared, shown.resolution);
     this.#canvas.ariaLabel = `${shown.asset.symbol}: no candles yet`;
     this.#options.onHistory(undefined);
@@ -171,7 +142,6 @@ export class PriceChart {
     if (shown === undefined) return;
     clearTimeout(this.#retryTimer);
     const { client, onHistory } = this.#options;
-    const filled = this.#unfilled.fill();
     try {
       const candles = await readHistory(client, shown.asset, shown);
       const compared = shown.compared && (await readHistory(client, shown.compared, shown));
@@ -179,7 +149,6 @@ export class PriceChart {
       if (compared !== undefined) this.#compared.setCandles(compared);
       const last = candles.at(-1);
       if (last !== undefined) this.#showDecimals(last.close);
-      filled();
       this.#setBars([...withGaps(candles, shown.resolution)]);
       this.#describe();
       if (!this.#isLoaded) this.#fit(this.#bars.length);
@@ -195,7 +164,6 @@ export class PriceChart {
   #setBars(bars: (ChartCandle | ChartGap)[]): void {
     this.#bars = bars;
     this.#series.setData(bars.map(barOf));
-    this.#marks.redraw();
     this.#drawLegend();
   }
 
@@ -203,17 +171,6 @@ export class PriceChart {
     const scale = this.#chart.timeScale();
     scale.applyOptions({ barSpacing: barSpacing(candles + RIGHT_CANDLES, scale.width()) });
     scale.resetTimeScale();
-  }
-
-  /** Marks a part of the stream that did not arrive, until the service's candles were read. */
-  missed(gap: GapEvent): void {
-    const shown = this.#shown;
-    if (shown === undefined || shown.atNs !== undefined || !gap.symbols.includes(assetKey(shown.asset)))
-      return;
-    this.#unfilled.add(gap);
-    this.#marks.redraw();
-    this.#describe();
-    void this.reload();
   }
 
   get #last(): ChartCandle | undefined {
@@ -251,14 +208,10 @@ export class PriceChart {
     );
   }
 
-  get #gaps() {
-    return this.#shown === undefined ? [] : this.#unfilled.marks(this.#shown.resolution);
-  }
-
   get #marked() {
-    const [textColour = '', , , gapColour = ''] = this.#colours;
+    const [textColour = ''] = this.#colours;
     const font = `${FONT_PX}px ${getComputedStyle(this.element).fontFamily}`;
-    return { bars: this.#bars, gaps: this.#gaps, format: this.#format, font, textColour, gapColour };
+    return { bars: this.#bars, format: this.#format, font, textColour };
   }
 
   /** Describes the chart for a reader who cannot see it. */
@@ -267,8 +220,7 @@ export class PriceChart {
     const gaps = gapCount(this.#bars);
     const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
     const gapText = gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`;
-    const missed = this.#gaps.map(({ text }) => `; ${text.replaceAll('\n', ', ')}`).join('');
-    this.#canvas.ariaLabel = `${asset.symbol}: ${this.#bars.length} candles of ${resolution}${gapText}${last}${missed}${this.#compared.text}`;
+    this.#canvas.ariaLabel = `${asset.symbol}: ${this.#bars.length} candles of ${resolution}${gapText}${last}${this.#compared.text}`;
   }
 
   #showDecimals(price: number): void {

@@ -4,7 +4,7 @@ import { type Check, type PayloadReport, verifyPayload } from '../index.js';
 import { type ForgedPrice, type Forgery, forgeAnswer, forgeFrame } from './forgery.js';
 import type { LogView } from './page_log.js';
 import { copyButton, facts, hexText, type View } from './parts.js';
-import type { Pin, PinSource } from './pins.js';
+import { type Pin, SOURCE_TEXTS } from './pins.js';
 import { exactPrice, shortHex, timeText } from './price_text.js';
 import type { Proof, ProofRequest, ProvenAggregate } from './proof.js';
 import { failedOf, outcomeText, PROOF_STEPS, type ProofStep, stepOf } from './proof_checks.js';
@@ -55,11 +55,6 @@ const TARGET_TEXTS: Readonly<Record<Target, string>> = {
   publisher: "a publisher's price",
   aggregate: 'the aggregated price',
 };
-const SOURCE_TEXTS: Readonly<Record<PinSource, string>> = {
-  link: 'the key in your link',
-  'first use': 'the first key that this browser saw here',
-  reader: 'the key that you pinned',
-};
 /** The characters around a changed digit that the card shows. */
 const AROUND = 14;
 
@@ -79,16 +74,6 @@ export class SealCard {
   constructor(verify: (request: ProofRequest) => Promise<Proof | undefined>, draw: () => void) {
     this.#verify = verify;
     this.#draw = draw;
-    // An open card would lie over the chart on paper. Paper shows the closed card below the chart.
-    let wasOpen = false;
-    addEventListener('beforeprint', () => {
-      wasOpen ||= this.#root?.matches(':popover-open') === true;
-      this.#root?.hidePopover();
-    });
-    addEventListener('afterprint', () => {
-      if (wasOpen) this.open();
-      wasOpen = false;
-    });
   }
 
   get #root(): HTMLElement | null {
@@ -107,7 +92,7 @@ export class SealCard {
     this.#turn += 1;
   }
 
-  /** Draws the card, also while it is closed, because paper shows it. */
+  /** Draws the card. */
   view(about: SealFacts): View {
     const forged = this.#forged;
     const failed = forged === undefined ? [] : failedOf(forged.checks);
@@ -225,7 +210,7 @@ function statement({ isVerified, proven, frame, pin }: SealFacts): View {
     return html`<p>The page shows a price only after its own check. The check did not pass, or is too old.</p>`;
   const advice =
     key.source === 'first use' ? ' Compare it with the address that the operator publishes.' : '';
-  return html`<p>Your browser recovered this signer from the bytes that it received: ${hexText(signer)}. It is ${SOURCE_TEXTS[key.source]}.${advice}</p>`;
+  return html`<p>Your browser recovered this signer from the bytes that it received: ${hexText(signer)}. It is the key ${SOURCE_TEXTS[key.source]}.${advice}</p>`;
 }
 
 /** Explains which checks a forged copy failed, and which digit of it was changed. */

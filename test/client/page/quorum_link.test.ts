@@ -1,6 +1,11 @@
 import { test } from 'tap';
 import { readFragment } from '../../../src/client/page/fragment.js';
-import { addOperator, isQuorumLink, readQuorumLink, tokenName } from '../../../src/client/page/quorum_link.js';
+import {
+  addOperator,
+  isQuorumLink,
+  readQuorumLink,
+  tokenName,
+} from '../../../src/client/page/quorum_link.js';
 
 const KEYS = ['aa', 'bb', 'cc'].map((digits) => `0x${digits.repeat(20)}`);
 const URLS = ['https://a.example', 'https://b.example/prices/', 'http://127.0.0.1:8081'];
