@@ -44,14 +44,14 @@ export function verifyHere(
 
 /** Runs the checks that need one hash, and creates the jobs that need curve arithmetic. */
 function prepare(updates: readonly SignedFields[], type: SignatureType) {
-  const refusals: (string | undefined)[] = new Array(updates.length).fill(undefined);
+  const refusals: (string | undefined)[] = [];
   const jobs: (EvmVerifyJob | StarkVerifyJob)[] = [];
   const places: number[] = [];
   updates.forEach((update, place) => {
     const job = signatureJob(update, type);
-    if (typeof job === 'string') {
-      refusals[place] = job;
-    } else if (!update.verified) {
+    const isRefused = typeof job === 'string';
+    refusals.push(isRefused ? job : undefined);
+    if (!isRefused && !update.verified) {
       jobs.push(job);
       places.push(place);
     }

@@ -30,12 +30,13 @@ test('real_time: a snapshot at once, then what changed, once a turn, in ascendin
   t.same(client.news(), [], 'nothing changed');
 });
 
-test('real_time: few connections get the first message of a turn at its end, many and signed ones at the end of the turn', async (t) => {
+test('real_time: few connections get the first message of a turn at its end, many at the end of the turn', async (t) => {
   const cases: [connections: number, options: StreamQuery, atOnce: boolean][] = [
     [1, REAL_TIME, true],
     [32, REAL_TIME, true],
     [33, REAL_TIME, false],
-    [1, SIGNED_REAL_TIME, false],
+    [32, SIGNED_REAL_TIME, true],
+    [33, SIGNED_REAL_TIME, false],
   ];
   for (const [connections, options, atOnce] of cases) {
     const harness = new Harness();
@@ -63,6 +64,21 @@ test('real_time: few connections get the first message of a turn at its end, man
     harness.endTurn();
     for (const client of clients) t.same(client.news(), ['1=14']);
   }
+});
+
+test('real_time: frames with several signatures wait for the end of the turn', async (t) => {
+  const harness = new Harness();
+  harness.price(1, 10n);
+  const clients = [harness.connect(SIGNED_REAL_TIME), harness.connect(SIGNED_REAL_TIME)];
+  clients[0]!.subscribe(1);
+  clients[1]!.subscribe(1, 3);
+  harness.advanceMs(2);
+  for (const client of clients) client.news();
+  harness.price(1, 11n);
+  harness.engine.messageApplied();
+  for (const client of clients) t.same(client.news(), []);
+  harness.endTurn();
+  for (const client of clients) t.same(client.news(), ['1=11']);
 });
 
 test('real_time: at most one frame a millisecond, with the newest values', async (t) => {

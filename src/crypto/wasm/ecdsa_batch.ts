@@ -97,10 +97,12 @@ export class EcdsaBatch {
   verify(): boolean[] {
     const count = this.#count;
     this.#count = 0;
-    if (count === 0) return [];
+    const answers: boolean[] = [];
+    if (count === 0) return answers;
     this.#chooseMultiples(count);
     this.#tables.add(count);
-    return Array.from({ length: count }, (_, i) => this.#isNoncePoint(i));
+    for (let i = 0; i < count; i++) answers.push(this.#isNoncePoint(i));
+    return answers;
   }
 
   /** Divides by the s of each signature, with one inversion for all. */

@@ -83,6 +83,8 @@ function publishEndpoint(
         rights: caller,
         isDurable: ack === 'durable',
         unsettled: [],
+        // V8 compiles the way of a message for sessions of one shape, so this field exists before the first message.
+        isProven: false,
       };
       const ofCaller = boundsOf.of(caller);
       if (!isUnproven(session)) {
