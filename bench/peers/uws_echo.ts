@@ -1,14 +1,15 @@
+import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import type { SentEntry } from '../../scripts/load/updates.js';
 import { isEvmPriceHash, isHashSignedBy } from '../../src/crypto/evm.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { PUBLISH_PATHS } from '../../src/wire/paths.js';
 import { ALL, acceptSubscribers, SOCKET_OPTIONS, serve, webSockets } from './web_sockets.js';
 
 /**
- * `uws_echo.js FRAME [verified]`: publishes a frame to all connections of `/ws` for every message on `/evm/publish`. The server
- * uses only uWebSockets.js, and reads, verifies and encodes nothing. `/sink` does nothing. With `verified`, the server publishes the frame
- * only after it has parsed the message and checked the hash and the signature of its update.
+ * `uws_echo.js FRAME [signed]`: publishes a frame to all connections of `/ws` for every message on `/evm/publish`, after it has parsed the
+ * message and checked the hash and the signature of its update. With `signed`, the server also makes a signature. `/sink` does nothing.
  */
 const [frame = '', mode] = process.argv.slice(2);
 const bytes = Buffer.from(frame);
@@ -17,7 +18,9 @@ acceptSubscribers(app);
 app.ws(PUBLISH_PATHS.evm, {
   ...SOCKET_OPTIONS,
   message(_, message) {
-    if (mode !== 'verified' || isVerified(Buffer.from(message).toString())) app.publish(ALL, bytes, false);
+    if (!isVerified(Buffer.from(message).toString())) return;
+    if (mode === 'signed') secp256k1.sign(SERVICE_KEY, SERVICE_KEY);
+    app.publish(ALL, bytes, false);
   },
 });
 app.ws('/sink', { ...SOCKET_OPTIONS, message() {} });

@@ -12,7 +12,7 @@ const SUBSCRIBERS = 10;
  */
 const TURNS: Readonly<Record<Scale, number>> = { full: 6, smoke: 1 };
 const MESSAGES_PER_TURN: Readonly<Record<Scale, number>> = { full: 100, smoke: 5 };
-const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 2 };
+const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 3 };
 const WARM_UP_BURST = 1;
 const LOAD = { assets: 1, clockPeriod: '60s' } as const;
 const ALONE = 'one process';
