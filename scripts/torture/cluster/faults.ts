@@ -13,9 +13,9 @@ export interface SilenceLimits {
 export interface Step {
   /** The name, which no other step has. */
   readonly name: string;
-  readonly limits?: SilenceLimits;
+  readonly limits: SilenceLimits | undefined;
   readonly except: readonly TortureNode[];
-  act(): Promise<void>;
+  readonly act: () => Promise<void>;
   /** The nodes whose clients the check measures separately, with separate limits. */
   readonly apart?: {
     readonly name: string;
@@ -26,6 +26,16 @@ export interface Step {
 
 /** Returns the steps of a fault, in order. */
 export type Fault = (cluster: TortureCluster) => Promise<readonly Step[]>;
+
+/** Makes a step. @param except the nodes that the action affects; default: none */
+export function step(
+  name: string,
+  act: () => Promise<void>,
+  limits?: SilenceLimits,
+  except: readonly TortureNode[] = [],
+): Step {
+  return { name, limits, except, act };
+}
 
 /** The limits after the loss of a node. The other nodes need the lease of one second. */
 const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
@@ -54,68 +64,48 @@ const HEALED_MS = 10_000;
 const leaderKilled: Fault = async (cluster) => {
   const leader = await cluster.leader();
   return [
-    { name: 'leader, `kill -9`', limits: NODE, except: [leader], act: () => leader.end('SIGKILL') },
-    {
-      name: 'the killed leader started again',
-      limits: PLANNED,
-      except: [leader],
-      act: () => restart(leader),
-    },
+    step('leader, `kill -9`', () => leader.end('SIGKILL'), NODE, [leader]),
+    step('the killed leader started again', () => restart(leader), PLANNED, [leader]),
   ];
 };
 
 const leaderStopped: Fault = async (cluster) => {
   const leader = await cluster.leader();
-  return [
-    {
-      name: 'leader frozen for 5 s',
-      limits: NODE,
-      except: [leader],
-      act: () => stopFor(leader, 5_000),
-    },
-  ];
+  return [step('leader frozen for 5 s', () => stopFor(leader, 5_000), NODE, [leader])];
 };
 
 const rollingUpgrade: Fault = async (cluster) => {
   const leader = await cluster.leader();
-  const standby = cluster.standby(leader);
-  const step = (name: string, node: TortureNode): Step => ({
-    name,
-    limits: PLANNED,
-    except: [node],
-    act: async () => {
-      await node.end('SIGTERM');
-      await restart(node);
-    },
-  });
+  const upgrade = (name: string, node: TortureNode) =>
+    step(
+      `restart of ${name}`,
+      async () => {
+        await node.end('SIGTERM');
+        await restart(node);
+      },
+      PLANNED,
+      [node],
+    );
   return [
-    ...cluster.edges.map((edge) => step(`restart of edge ${edge.number}`, edge)),
-    step('restart of the standby', standby),
-    step('restart of the leader', leader),
+    ...cluster.edges.map((edge) => upgrade(`edge ${edge.number}`, edge)),
+    upgrade('the standby', cluster.standby(leader)),
+    upgrade('the leader', leader),
   ];
 };
 
 const leaderSilenced: Fault = async (cluster) => {
   const leader = await cluster.leader();
   const proxy = leader.proxies[leader.server]!;
+  const silence = async () => {
+    proxy.state = 'silent';
+    await pause(5_000);
+  };
+  const heal = async () => {
+    proxy.state = 'open';
+  };
   return [
-    {
-      name: "leader's connection loses every packet",
-      limits: NODE,
-      except: [leader],
-      async act() {
-        proxy.state = 'silent';
-        await pause(5_000);
-      },
-    },
-    {
-      name: "the leader's connection healed",
-      limits: PLANNED,
-      except: [leader],
-      async act() {
-        proxy.state = 'open';
-      },
-    },
+    step("leader's connection loses every packet", silence, NODE, [leader]),
+    step("the leader's connection healed", heal, PLANNED, [leader]),
   ];
 };
 
@@ -130,90 +120,54 @@ const serverCutOff: Fault = async (cluster) => {
   const { server } = leader;
   await moveLogLeader(cluster.servers, (server + 1) % cluster.servers.urls.length);
   const behind = cluster.nodes.filter((node) => node.server === server);
+  const cut = async () => {
+    cluster.isolate(server, 'silent');
+    await pause(LONG_CUT_MS);
+  };
+  const heal = async () => {
+    cluster.isolate(server, 'open');
+    // The returning server may cause a new election.
+    await pause(HEALED_MS);
+  };
   return [
     {
-      name: "leader's NATS server cut off, the log's leader elsewhere",
-      limits: CUT,
-      except: behind,
-      async act() {
-        cluster.isolate(server, 'silent');
-        await pause(LONG_CUT_MS);
-      },
+      ...step("leader's NATS server cut off, the log's leader elsewhere", cut, CUT, behind),
       apart: { name: 'the same, for clients of nodes behind the cut', nodes: behind, limits: BEHIND },
     },
-    {
-      name: 'the cut healed; the NATS servers may elect again',
-      limits: CUT,
-      except: behind,
-      async act() {
-        cluster.isolate(server, 'open');
-        // The returning server may cause a new election.
-        await pause(HEALED_MS);
-      },
-    },
+    step('the cut healed; the NATS servers may elect again', heal, CUT, behind),
   ];
 };
 
-const logLeaderKilled: Fault = async (cluster) => {
-  const server = await logLeader(cluster.servers);
+const logLeaderKilled: Fault = async ({ servers }) => {
+  const server = await logLeader(servers);
   return [
-    {
-      name: 'the NATS server that leads the log, `kill -9`',
-      limits: SERVER,
-      except: [],
-      async act() {
-        await cluster.servers.signal(server, 'SIGKILL');
-      },
-    },
-    {
-      name: 'the killed NATS server started again',
-      limits: SERVER,
-      except: [],
-      act: async () => void (await cluster.servers.start(server)),
-    },
+    step('the NATS server that leads the log, `kill -9`', () => servers.signal(server, 'SIGKILL'), SERVER),
+    step('the killed NATS server started again', async () => void (await servers.start(server)), SERVER),
   ];
 };
 
 const linkCut: Fault = async (cluster) => {
   const server = await logLeader(cluster.servers);
   const other = (server + 1) % cluster.servers.urls.length;
-  return [
-    {
-      // Nodes at the two servers do not receive each other's messages.
-      name: "one link of the log's leader to another NATS server cut for 15 s",
-      limits: LINK,
-      except: [],
-      async act() {
-        cluster.link(server, other, 'silent');
-        await pause(LINK_CUT_MS);
-        cluster.link(server, other, 'open');
-      },
-    },
-  ];
+  // Nodes at the two servers do not receive each other's messages.
+  const cut = async () => {
+    cluster.link(server, other, 'silent');
+    await pause(LINK_CUT_MS);
+    cluster.link(server, other, 'open');
+  };
+  return [step("one link of the log's leader to another NATS server cut for 15 s", cut, LINK)];
 };
 
-const edgeStopped: Fault = async ({ edges }) => {
-  const edge = edges[0]!;
-  return [
-    {
-      name: 'an edge frozen for 10 s, clients of the others',
-      limits: PLANNED,
-      except: [edge],
-      act: () => stopFor(edge, 10_000),
-    },
-  ];
-};
+const edgeStopped: Fault = async ({ edges: [edge] }) => [
+  step('an edge frozen for 10 s, clients of the others', () => stopFor(edge!, 10_000), PLANNED, [edge!]),
+];
 
 const serversStopped: Fault = async ({ servers }) => [
-  {
-    name: 'all NATS servers away for 3 s',
-    except: [],
-    async act() {
-      await Promise.all(servers.urls.map((_, server) => servers.signal(server, 'SIGTERM')));
-      await pause(3_000);
-      await Promise.all(servers.urls.map((_, server) => servers.start(server)));
-    },
-  },
+  step('all NATS servers away for 3 s', async () => {
+    await Promise.all(servers.urls.map((_, server) => servers.signal(server, 'SIGTERM')));
+    await pause(3_000);
+    await Promise.all(servers.urls.map((_, server) => servers.start(server)));
+  }),
 ];
 
 /** All faults by name, in this order. */

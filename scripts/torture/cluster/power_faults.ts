@@ -1,38 +1,30 @@
 import { randomInt } from 'node:crypto';
 import { pause } from '../../load/wait.js';
-import type { Fault } from './faults.js';
+import { type Fault, step } from './faults.js';
 
-/** Cuts the power of one server. Some of the bytes that no `fsync` covered reached the disk. */
 const serverLosesPower: Fault = async ({ servers, power }) => {
   const server = randomInt(servers.urls.length);
   return [
-    {
-      name: 'power cut of one server',
-      except: [],
-      async act() {
-        await servers.signal(server, 'SIGKILL');
-        await power!.cut(server, Math.random);
-        await servers.start(server);
-      },
-    },
+    step('power cut of one server', async () => {
+      await servers.signal(server, 'SIGKILL');
+      // Some of the bytes that no `fsync` covered reached the disk.
+      await power!.cut(server, Math.random);
+      await servers.start(server);
+    }),
   ];
 };
 
 const allLosePower: Fault = async ({ servers, nodes, power }) => [
-  {
-    name: 'power cut of all servers and nodes',
-    except: [],
-    async act() {
-      const all = [...servers.urls.keys()];
-      await Promise.all([
-        ...all.map((server) => servers.signal(server, 'SIGKILL')),
-        ...nodes.map((node) => node.end('SIGKILL')),
-      ]);
-      await Promise.all(all.map((server) => power!.cut(server, () => 0)));
-      await Promise.all(all.map((server) => servers.start(server)));
-      await Promise.all(nodes.map((node) => node.start()));
-    },
-  },
+  step('power cut of all servers and nodes', async () => {
+    const all = [...servers.urls.keys()];
+    await Promise.all([
+      ...all.map((server) => servers.signal(server, 'SIGKILL')),
+      ...nodes.map((node) => node.end('SIGKILL')),
+    ]);
+    await Promise.all(all.map((server) => power!.cut(server, () => 0)));
+    await Promise.all(all.map((server) => servers.start(server)));
+    await Promise.all(nodes.map((node) => node.start()));
+  }),
 ];
 
 const serverLosesPowerBesideCut: Fault = async (cluster) => {
@@ -40,18 +32,14 @@ const serverLosesPowerBesideCut: Fault = async (cluster) => {
   const server = randomInt(servers.urls.length);
   const away = (server + 1) % servers.urls.length;
   return [
-    {
-      name: 'power cut of one server while another is cut off',
-      except: [],
-      async act() {
-        cluster.isolate(away, 'silent');
-        await pause(3_000);
-        await servers.signal(server, 'SIGKILL');
-        await power!.cut(server, () => 0);
-        cluster.isolate(away, 'open');
-        await servers.start(server);
-      },
-    },
+    step('power cut of one server while another is cut off', async () => {
+      cluster.isolate(away, 'silent');
+      await pause(3_000);
+      await servers.signal(server, 'SIGKILL');
+      await power!.cut(server, () => 0);
+      cluster.isolate(away, 'open');
+      await servers.start(server);
+    }),
   ];
 };
 
@@ -59,20 +47,15 @@ const serverPausedBesideKill: Fault = async ({ servers }) => {
   const paused = randomInt(servers.urls.length);
   const killed = (paused + 1) % servers.urls.length;
   return [
-    {
-      name: 'one server paused, another killed',
-      except: [],
-      async act() {
-        await servers.signal(paused, 'SIGSTOP');
-        await servers.signal(killed, 'SIGKILL');
-        await pause(2_000 + randomInt(8_000));
-        // The two servers may return in either order.
-        const isPausedFirst = randomInt(2) === 0;
-        if (isPausedFirst) await servers.signal(paused, 'SIGCONT');
-        await servers.start(killed);
-        await servers.signal(paused, 'SIGCONT');
-      },
-    },
+    step('one server paused, another killed', async () => {
+      await servers.signal(paused, 'SIGSTOP');
+      await servers.signal(killed, 'SIGKILL');
+      await pause(2_000 + randomInt(8_000));
+      // The two servers may return in either order.
+      if (randomInt(2) === 0) await servers.signal(paused, 'SIGCONT');
+      await servers.start(killed);
+      await servers.signal(paused, 'SIGCONT');
+    }),
   ];
 };
 

@@ -3,6 +3,8 @@ import { existsSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
+/** The command that records calls. With -D, the server stays the child of this process, and strace ends with the server. */
+const STRACE = 'strace -D -f --seccomp-bpf -qq -y -s 0 -e signal=none -e';
 const CALLS = 'openat,write,pwrite64,writev,pwritev,ftruncate,fsync,fdatasync,renameat,renameat2,unlinkat';
 
 /** The power of message servers, which a fault can cut. The servers run under strace. Linux only. */
@@ -74,23 +76,7 @@ class SyncedFiles {
     const reader = createInterface({ input: stdout });
     reader.on('line', (line) => this.#take(line));
     this.#ended = new Promise((resolve) => reader.once('close', resolve));
-    // With -D, the server stays the child of this process, and strace ends with the server.
-    return [
-      'strace',
-      '-D',
-      '-f',
-      '--seccomp-bpf',
-      '-qq',
-      '-y',
-      '-s',
-      '0',
-      '-e',
-      'signal=none',
-      '-e',
-      `trace=${CALLS}`,
-      '-o',
-      this.#pipe,
-    ];
+    return [...STRACE.split(' '), `trace=${CALLS}`, '-o', this.#pipe];
   }
 
   /**
