@@ -8,6 +8,7 @@ import type { EventsDecision } from '../connections/event_decision.js';
 import { headText } from '../http/response_head.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { type AnswerRest, answerInTurn, methodFaultOf, writeResponse } from './http.js';
+import { utf8 } from './native.js';
 import { readRequest } from './received_request.js';
 import { lookAtAll, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
 import type { TurnBudget } from './turn_budget.js';
@@ -23,7 +24,7 @@ const WAITING_BYTES_MAX = 1024 * 1024;
 const BEAT_INTERVAL_MS = 10_000;
 const BEAT_CHECK_MS = 1_000;
 /** A comment, which clients ignore. The comment keeps connections open that proxies would end. */
-const COMMENT = ':\n\n';
+const COMMENT = utf8(':\n\n');
 
 /** The streams of server-sent events of a listener. The streams share groups and frames with the WebSockets of `/ws`. */
 export class EventStreams implements FrameSender {
@@ -53,7 +54,7 @@ export class EventStreams implements FrameSender {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
     // All members share these bytes. A text would be encoded again for each member.
-    const event = Buffer.from(streamEvent(frame));
+    const event = utf8(streamEvent(frame));
     lookAtAll(entry, (socket) => {
       if (socket.waitingBytes === 0) {
         socket.write(event);
@@ -107,7 +108,7 @@ class EventSocket implements Connection, TopicMember {
   waitingBytes = 0;
   #isOpen = true;
   #topic: number | undefined;
-  #event: string | Uint8Array = COMMENT;
+  #event: Uint8Array = COMMENT;
   /**
    * Writes the event in one piece with its head. The function is stored, because a new function for each event costs more than the
    * call.
@@ -125,12 +126,12 @@ class EventSocket implements Connection, TopicMember {
 
   send(message: Uint8Array | string): void {
     if (!this.#isOpen) return;
-    const event = streamEvent(message);
+    const event = utf8(streamEvent(message));
     if (this.waitingBytes > 0 && this.waitingBytes + event.length > WAITING_BYTES_MAX) this.events.dropped();
     else this.write(event);
   }
 
-  write(event: string | Uint8Array): void {
+  write(event: Uint8Array): void {
     if (!this.#isOpen) return;
     this.#event = event;
     this.res.cork(this.#writeEvent);
@@ -178,7 +179,7 @@ class EventSocket implements Connection, TopicMember {
     this.closed();
     const end = `event: end\ndata: ${JSON.stringify({ code, reason })}\n\n`;
     // If the call also asked to close the connection, uWebSockets.js would write a header into the body.
-    res.cork(() => res.end(end));
+    res.cork(() => res.end(utf8(end)));
   }
 
   /** Called when the response has ended. */

@@ -4,6 +4,7 @@ import { PartedBody } from '../http/parted_body.js';
 import { headText, JSON_TYPE } from '../http/response_head.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { writeParts } from './answer_parts.js';
+import { utf8 } from './native.js';
 import { ReceivedRequest, readRequest } from './received_request.js';
 import type { TurnBudget } from './turn_budget.js';
 import { UnreadAnswers } from './unread_answers.js';
@@ -215,8 +216,8 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
     return;
   }
   if (closeConnection || unread === undefined)
-    res.end(body instanceof PartedBody ? body.toString() : body, closeConnection);
-  else unread.end(res, body, response.payer ?? NO_PAYER);
+    res.end(utf8(body instanceof PartedBody ? body.toString() : body), closeConnection);
+  else unread.end(res, body instanceof PartedBody ? body : utf8(body), response.payer ?? NO_PAYER);
 }
 
 /** Writes the head of the answer to GET, with the length of its body. No length is known where GET has another answer, or a long body. */

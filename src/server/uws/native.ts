@@ -38,6 +38,14 @@ export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibr
 }
 
 /**
+ * Returns a text in the form in which it may be given to uWebSockets.js. Its build for Node 24 writes a string as Latin-1 when each character is
+ * below U+0100, such as `É`. So only bytes, and strings of ASCII, are given to it.
+ */
+export function utf8(text: string | Uint8Array): Uint8Array {
+  return typeof text === 'string' ? Buffer.from(text) : text;
+}
+
+/**
  * The largest size of a request's head. Node's own server has the same default. The default of uWebSockets.js is only 4096, but
  * 100 symbols of 64 characters need 6500.
  */

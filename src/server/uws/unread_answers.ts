@@ -37,18 +37,17 @@ export class UnreadAnswers {
    * Ends a response with its body, now or at the speed at which the client reads.
    * @param payer the caller whose share of memory the answer uses
    */
-  end(res: HttpResponse, body: string | Uint8Array | PartedBody, payer: string): void {
+  end(res: HttpResponse, body: Uint8Array | PartedBody, payer: string): void {
     if (body instanceof PartedBody) {
       const pieces = (offset: number) => this.#write.subarray(0, body.copy(offset, this.#write));
       const sent = send(res, pieces, 0, body.length);
       if (sent !== 'whole') this.#keep(res, pieces, body.length, payer, sent);
       return;
     }
-    const total = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     // Not 'end': it would leave what a client does not read to uWebSockets.js, without a bound.
-    if (res.tryEnd(body, total)[1]) return;
+    if (res.tryEnd(body, body.length)[1]) return;
     const bytes = Buffer.from(body);
-    this.#keep(res, (offset) => bytes.subarray(offset), total, payer, 'unread');
+    this.#keep(res, (offset) => bytes.subarray(offset), bytes.length, payer, 'unread');
   }
 
   #keep(res: HttpResponse, pieces: Pieces, total: number, payer: string, sent: Sent): void {

@@ -8,6 +8,7 @@ import type {
   OpenEndpoint,
 } from '../connections/connection.js';
 import type { IdleTimed } from './idle_timeouts.js';
+import { utf8 } from './native.js';
 import type { TopicMember, TopicMembership } from './topic_membership.js';
 import type { TurnSender } from './turn_budget.js';
 
@@ -60,7 +61,7 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember {
   }
 
   send(frame: Uint8Array | string, isBinary = false): void {
-    if (this.ws?.send(frame, isBinary) === SEND_DROPPED) this.events.dropped();
+    if (this.ws?.send(utf8(frame), isBinary) === SEND_DROPPED) this.events.dropped();
   }
 
   join(topic: number, sequence: number): void {

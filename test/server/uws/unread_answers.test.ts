@@ -29,7 +29,7 @@ test('the bytes of each answer that its client does not read are counted until i
   const read = fakeResponse(true);
   answers.end(read.res, BODY, 'token a');
   t.same([read.calls, answers.bytes], [['tryEnd'], 0]);
-  for (const body of [BODY, BODY.toString('latin1'), MIB]) {
+  for (const body of [BODY, MIB]) {
     const unread = fakeResponse(false);
     answers.end(unread.res, body, 'token a');
     t.same([unread.calls, answers.bytes], [['tryEnd'], body.length]);
