@@ -234,6 +234,7 @@ const ROOMS: Rooms = {
       'access/shared_access',
       'access/ticket_issuer',
       'admin',
+      'http/own_hosts',
       'rest/loop_turns',
       'rest/route',
       'routes/index',

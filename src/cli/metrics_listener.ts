@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { OwnHosts } from '../server/http/own_hosts.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
 
 /** The largest number of open connections: enough for a few Prometheus servers. */
 const CONNECTIONS_MAX = 32;
 const REQUEST_MS_MAX = 5_000;
+const FOREIGN_HOST =
+  'the Host header is neither an IP address nor localhost nor the name at which this process listens\n';
 
 export interface MetricsListener {
   readonly port: number;
@@ -14,6 +17,7 @@ export interface MetricsListener {
 
 /**
  * Serves a text for Prometheus at `/metrics`. With `fault`, also serves `/livez` and `/readyz`; `/readyz` answers 503 during a fault.
+ * Refuses requests for other names than {@link OwnHosts}.
  * @param fault returns the reason why the process does not do its work; `undefined` while it works
  * @throws Error when the address cannot be used
  */
@@ -25,6 +29,7 @@ export async function listenForMetrics(
 ): Promise<MetricsListener> {
   const server = createServer({ headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX });
   server.maxConnections = CONNECTIONS_MAX;
+  const ownHosts = new OwnHosts([host]);
   const bodyAt = (path: string | undefined): [status: number, body: string] | undefined => {
     if (path === ADMIN_PATHS.metrics) return [200, text()];
     if (fault === undefined) return undefined;
@@ -33,7 +38,9 @@ export async function listenForMetrics(
     if (path === ADMIN_PATHS.ready) return reason === undefined ? [200, 'ok\n'] : [503, `${reason}\n`];
     return undefined;
   };
-  server.on('request', ({ method, url }, response) => {
+  server.on('request', ({ method, url, headers }, response) => {
+    if (headers.host !== undefined && !ownHosts.hasHeader(headers.host))
+      return void response.writeHead(421, { Connection: 'close' }).end(FOREIGN_HOST);
     const found = bodyAt(url?.split('?')[0]);
     const isRead = method === 'GET' || method === 'HEAD';
     if (found === undefined) return void response.writeHead(404).end();

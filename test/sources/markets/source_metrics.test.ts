@@ -82,6 +82,17 @@ test('the listener answers GET /metrics and nothing else', async (t) => {
   t.equal(head.headers.get('content-length'), '4');
   const refused = await fetch(`${address}/metrics`, { method: 'POST', body: 'x' });
   t.same([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD']);
+  for (const [host, status] of [
+    ['rebound.example', '421'],
+    ['localhost:9091', '200'],
+  ] as const) {
+    const named = connect(listener.port, '127.0.0.1', () =>
+      named.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`),
+    );
+    const [text] = await once(named, 'data');
+    t.match(String(text), `HTTP/1.1 ${status} `, host);
+    named.destroy();
+  }
   const raw = connect(listener.port, '127.0.0.1', () => raw.write('nonsense\r\n\r\n'));
   raw.resume();
   await once(raw, 'close');
