@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { crc32, gunzipSync, gzipSync } from 'node:zlib';
 import { assetKeyOf, nameOfKey } from './past_entry.js';
 
@@ -153,7 +154,13 @@ export class MemberLines {
   }
 
   get all(): readonly string[] {
-    if (this.#bytes !== undefined) this.#lines = gunzipSync(this.#bytes).toString().split('\n').slice(0, -1);
+    if (this.#bytes === undefined) return this.#lines;
+    const text = gunzipSync(this.#bytes);
+    // Node takes five times as long for UTF-8.
+    this.#lines = text
+      .toString(isAscii(text) ? 'latin1' : 'utf8')
+      .split('\n')
+      .slice(0, -1);
     this.#bytes = undefined;
     return this.#lines;
   }

@@ -2,7 +2,7 @@ import { type EvmAggregate, evmAggregateHash, evmPriceHash } from '../../crypto/
 import { parseHex, toHex } from '../../model/hex.js';
 import type { Price } from '../../model/price.js';
 import type { TimeNs } from '../../model/time.js';
-import { inputTexts, readAggregateLine, readInputLine } from '../../wire/aggregate_line.js';
+import { inputTexts, readInputLine } from '../../wire/aggregate_line.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../../wire/signatures.js';
 
 /** An aggregate as the files of an hour keep it. */
@@ -18,7 +18,17 @@ const HASH = /"msg_hash":"0x[0-9a-f]{64}"/;
 const NO_HASH = '"msg_hash":""';
 /** The text before a hash. The first one in a text is that of the aggregate or input; metadata comes later. */
 const BEFORE_HASH = '"msg_hash":"';
+/** A hash for the pattern of an input, which needs one. */
 const ANY_HASH = `"msg_hash":"0x${'0'.repeat(2 * WORD_BYTES)}"`;
+/**
+ * The pattern of an EVM aggregate without its hash, with the texts that the hash covers. It need not be exact, because a hash is left out only if
+ * reading gives it again.
+ */
+const KEPT_HEAD = new RegExp(
+  '^\\{"timestamp":\\d+,"asset_id":"([^"\\\\]+)","signature_type":"evm","trigger":"[a-z]+","price":"(-?\\d{1,40})",' +
+    '"[^"]+":\\{"public_key":"(0x[0-9a-fA-F]+)",[^}]*\\},"timestamp":(\\d{1,19}),"msg_hash":""\\},' +
+    '"publisher_merkle_root":"(0x[0-9a-f]{64})",[^}]*"checksum":"([0-9a-f]{64})"\\}\\}\\}$',
+);
 
 /**
  * Splits a line into the texts from which {@link wholeLine} makes exactly this line again. An EVM `msg_hash` that follows from the other fields
@@ -74,10 +84,10 @@ function placeOfHash(kept: string): number {
 }
 
 /** Puts a computed hash into the place of the empty one. A text whose hash cannot be computed stays. */
-function withHash(kept: string, at: number, hashOf: (text: string) => Buffer | undefined): string {
-  const [before, after] = [kept.slice(0, at), kept.slice(at + NO_HASH.length)];
-  const hash = hashOf(`${before}${ANY_HASH}${after}`);
-  return hash === undefined ? kept : `${before}"msg_hash":"${toHex(hash)}"${after}`;
+function withHash(kept: string, at: number, hashOf: (kept: string) => Buffer | undefined): string {
+  const hash = hashOf(kept);
+  if (hash === undefined) return kept;
+  return `${kept.slice(0, at)}"msg_hash":"${toHex(hash)}"${kept.slice(at + NO_HASH.length)}`;
 }
 
 /** The bytes of the last address and checksum. Successive aggregates have the same. */
@@ -85,31 +95,27 @@ let last: { readonly key: string; readonly checksum: string } & Pick<EvmAggregat
     readonly checksumBytes: Buffer;
   } = { key: '', checksum: '', address: Buffer.alloc(0), checksumBytes: Buffer.alloc(0) };
 
-function aggregateHash(text: string): Buffer | undefined {
-  const line = readAggregateLine(text);
-  if (line === undefined) return undefined;
-  const { publicKey, checksum, symbol, merkleRoot } = line;
-  if (last.key !== publicKey || last.checksum !== checksum) {
-    const address = parseHex(publicKey, PUBLIC_KEY_BYTES.evm);
+function aggregateHash(kept: string): Buffer | undefined {
+  const found = KEPT_HEAD.exec(kept);
+  if (found === null) return undefined;
+  const [, symbol = '', price = '', key = '', time = '', root = '', checksum = ''] = found;
+  if (last.key !== key || last.checksum !== checksum) {
+    const address = parseHex(key, PUBLIC_KEY_BYTES.evm);
     if (address === undefined) return undefined;
-    last = { key: publicKey, checksum, address, checksumBytes: Buffer.from(checksum, 'hex') };
+    last = { key, checksum, address, checksumBytes: Buffer.from(checksum, 'hex') };
   }
-  const root = parseHex(merkleRoot, WORD_BYTES);
-  return (
-    root &&
-    evmAggregateHash({
-      address: last.address,
-      symbol,
-      signedAtNs: BigInt(line.signedAt) as TimeNs,
-      price: BigInt(line.price) as Price,
-      merkleRoot: root,
-      checksum: last.checksumBytes,
-    })
-  );
+  return evmAggregateHash({
+    address: last.address,
+    symbol,
+    signedAtNs: BigInt(time) as TimeNs,
+    price: BigInt(price) as Price,
+    merkleRoot: parseHex(root, WORD_BYTES)!,
+    checksum: last.checksumBytes,
+  });
 }
 
-function inputHash(text: string): Buffer | undefined {
-  const line = readInputLine(text);
+function inputHash(kept: string): Buffer | undefined {
+  const line = readInputLine(kept.replace(NO_HASH, ANY_HASH));
   const address = line && parseHex(line.texts.publisherKey, PUBLIC_KEY_BYTES.evm);
   if (line === undefined || address === undefined) return undefined;
   const { externalAssetId, price } = line.texts;

@@ -6,7 +6,7 @@ import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
 
 /** The size of the parts of an answer. A client that stops reading holds about two parts in memory. */
-const PART_BYTES = 16 * 1024;
+const PART_BYTES = 24 * 1024;
 /** The time for which a waiting answer holds its decoded block. Reading the block again takes less than a millisecond. */
 const HELD_MS = 200;
 /** Blocks of rows. Without `continueAt`, the rows are in memory anyway. */
@@ -64,9 +64,14 @@ export async function* rowParts(
   }
 }
 
-/** Cuts long bytes, such as a row group of Parquet, so that few of them wait in the response. */
+/**
+ * Cuts long bytes, such as a row group of Parquet, so that few of them wait in the response. The last part has the rest: a short part of its own
+ * would cost as much work of the thread that compresses as a long one.
+ */
 function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
+  let at = 0;
+  for (; bytes.length - at >= 2 * PART_BYTES; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
+  if (at < bytes.length) yield bytes.subarray(at);
 }
 
 /**

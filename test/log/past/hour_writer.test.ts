@@ -48,7 +48,7 @@ test('each line is read as it was written, from the log and from the files', asy
     sampleAggregate(evm, publishers.slice(0, 2), price as never, (HOUR_START_NS + 5n + BigInt(i)) as TimeNs),
   );
   const [whole] = odd[2]!.inputs;
-  const inputs = ['{"a":[{},{"publisher_key":"x"}]}', '{"msg_hash":""}', undefined].map((metadata, i) => ({
+  const inputs = ['{"€":[{},{"publisher_key":"x"}]}', '{"msg_hash":""}', undefined].map((metadata, i) => ({
     ...whole!,
     wire: { ...whole!.wire, metadata, msgHash: i === 2 ? '0x1' : whole!.wire.msgHash },
   }));
