@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
 import { addressOf, registerKeygen, starkKeyOf } from '../../src/cli/keygen_command.js';
@@ -111,100 +111,73 @@ test('a name that the configuration would refuse is refused', async (t) => {
   });
 });
 
-test('a file without errors is ok', async (t) => {
-  const folder = t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\n' });
+/** Runs `check-config` on a configuration beside its key, with further files. @returns the result, without the path of the folder */
+async function check(t: Test, text: string, more: NonNullable<Parameters<Test['testdir']>[0]> = {}) {
+  const folder = t.testdir({ 'config.yaml': text, ...more });
   writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
-  const file = join(folder, 'config.yaml');
-  t.same(await run(registerCheckConfig, 'check-config', file), {
-    out: `${file}: ok\n`,
-    err: '',
+  const result = await run(registerCheckConfig, 'check-config', join(folder, 'config.yaml'));
+  const shown = (output: string) => output.replaceAll(`${folder}/`, '');
+  return { ...result, out: shown(result.out), err: shown(result.err), folder };
+}
+
+const KEYS = 'keys: { evm: { file: evm.hex } }\n';
+
+test('each error or warning of a file is printed at its place', async (t) => {
+  const meaning =
+    'config.yaml:3:12 assets[0].id: 1 means B (evm) here, and has meant A (evm) under taxonomy_id 1: raise service.taxonomy_id, or give B an ID that was never used\n';
+  const rows: readonly [text: string, exitCode: number, err: string][] = [
+    ['', 0, ''],
+    [
+      'nope: 1\nadmin: { port: x }\n',
+      2,
+      'config.yaml:2:1 nope: unknown key\nconfig.yaml:3:10 admin.port: expected a number, found "x"\n',
+    ],
+    [
+      'storage: { dir: config.yaml }\n',
+      2,
+      'config.yaml:2:12 storage.dir: the data folder config.yaml cannot be used: config.yaml is not a folder\n',
+    ],
+    ['storage: { dir: data }\nassets: [{ id: 1, symbol: B }]\n', 2, meaning],
+  ];
+  const known = t.testdir({});
+  StreamingIds.read(known).add(1, [{ id: 1, symbol: 'A', signatureType: 'evm' }]);
+  const ids = readFileSync(join(known, IDS_FILE), 'utf8');
+  for (const [text, exitCode, err] of rows)
+    t.match(await check(t, KEYS + text, { data: { [IDS_FILE]: ids } }), {
+      out: exitCode === 0 ? 'config.yaml: ok\n' : '',
+      err,
+      exitCode,
+    });
+  t.match(await check(t, `${KEYS}admin: { host: "::" }\n`), {
+    out: 'config.yaml: ok\n',
+    err: 'warning: config.yaml:2:10 admin.host: the admin listener asks for no token, and :: may be reached',
     exitCode: 0,
   });
-});
-
-test('every error is printed and the exit status is 2', async (t) => {
-  const file = join(
-    t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\nnope: 1\nadmin: { port: x }\n' }),
-    'config.yaml',
-  );
-  t.same(await run(registerCheckConfig, 'check-config', file), {
-    out: '',
-    err: `${file}:2:1 nope: unknown key\n${file}:3:10 admin.port: expected a number, found "x"\n`,
+  t.match(await check(t, `${KEYS}storage: { dir: data }\n`, { data: { [IDS_FILE]: '# tickseal' } }), {
+    err: `config.yaml:2:12 storage.dir: data/${IDS_FILE} is damaged`,
     exitCode: 2,
   });
-  t.match(await run(registerCheckConfig, 'check-config', `${file}.nope`), {
-    err: /cannot be read: there is no such file/,
-    exitCode: 2,
-  });
-});
-
-test('warnings are printed and the file is ok', async (t) => {
-  const folder = t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\nadmin: { host: "::" }\n' });
-  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
-  const file = join(folder, 'config.yaml');
-  t.match(await run(registerCheckConfig, 'check-config', file), {
-    out: `${file}: ok\n`,
-    err: `warning: ${file}:2:10 admin.host: the admin listener asks for no token, and :: may be reached`,
-    exitCode: 0,
-  });
-});
-
-test('a data folder that cannot be used is an error at its key', async (t) => {
-  const folder = t.testdir({
-    'config.yaml': 'keys: { evm: { file: evm.hex } }\nstorage: { dir: config.yaml }\n',
-  });
-  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
-  const file = join(folder, 'config.yaml');
-  t.same(await run(registerCheckConfig, 'check-config', file), {
-    out: '',
-    err: `${file}:2:12 storage.dir: the data folder ${file} cannot be used: ${file} is not a folder\n`,
-    exitCode: 2,
-  });
-});
-
-test('a streaming ID with another meaning than before is an error at its key', async (t) => {
-  const text = 'keys: { evm: { file: evm.hex } }\nstorage: { dir: data }\nassets: [{ id: 1, symbol: B }]\n';
-  const folder = t.testdir({ 'config.yaml': text, data: {} });
-  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
-  const file = join(folder, 'config.yaml');
-  StreamingIds.read(join(folder, 'data')).add(1, [{ id: 1, symbol: 'A', signatureType: 'evm' }]);
-  t.same(await run(registerCheckConfig, 'check-config', file), {
-    out: '',
-    err: `${file}:3:12 assets[0].id: 1 means B (evm) here, and has meant A (evm) under taxonomy_id 1: raise service.taxonomy_id, or give B an ID that was never used\n`,
-    exitCode: 2,
-  });
-  writeFileSync(join(folder, 'data', IDS_FILE), '# tickseal');
-  t.match(await run(registerCheckConfig, 'check-config', file), {
-    err: `${file}:2:12 storage.dir: ${join(folder, 'data', IDS_FILE)} is damaged`,
-    exitCode: 2,
-  });
+  const missing = await run(registerCheckConfig, 'check-config', join(known, 'nope.yaml'));
+  t.match(missing, { err: /cannot be read: there is no such file/, exitCode: 2 });
 });
 
 test('a host that this machine does not have is named, and fails the check', async (t) => {
-  const folder = t.testdir({
-    // 192.0.2.0/24 (TEST-NET-1, RFC 5737): no machine has such an address.
-    'config.yaml':
-      'keys: { evm: { file: evm.hex } }\nlisten: { host: 192.0.2.7 }\nadmin: { host: nowhere.invalid }\n',
-  });
-  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
-  const file = join(folder, 'config.yaml');
-  const { out, err, exitCode } = await run(registerCheckConfig, 'check-config', file);
+  // 192.0.2.0/24 (TEST-NET-1, RFC 5737): no machine has such an address.
+  const hosts = 'listen: { host: 192.0.2.7 }\nadmin: { host: nowhere.invalid }\n';
+  const { out, err, exitCode } = await check(t, KEYS + hosts);
   t.same({ out, exitCode }, { out: '', exitCode: 1 });
-  t.match(err, `${file}:2:11 listen.host: no interface of this machine has the address of 192.0.2.7\n`);
-  t.match(err, `${file}:3:10 admin.host: the name nowhere.invalid has no address\n`);
+  t.match(err, 'config.yaml:2:11 listen.host: no interface of this machine has the address of 192.0.2.7\n');
+  t.match(err, 'config.yaml:3:10 admin.host: the name nowhere.invalid has no address\n');
 });
 
 test('a retention that deletes what the data folder has is a warning', async (t) => {
   const storage = { dir: 'data', candle_retention: '1095d', past: { proofs: '1d', signatures: '90d' } };
-  const folder = t.testdir({
-    'config.yaml': `keys: { evm: { file: evm.hex } }\nstorage: ${JSON.stringify(storage)}\n`,
+  const { err, exitCode } = await check(t, `${KEYS}storage: ${JSON.stringify(storage)}\n`, {
     data: {
       past: { '2020-01-05T03.jsonl': '', '2020-01-05T03.inputs': '' },
       candles: { 'BTCUSD.evm': { '2020-01': '' } },
     },
   });
-  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
-  const { err, exitCode } = await run(registerCheckConfig, 'check-config', join(folder, 'config.yaml'));
   t.equal(exitCode, 0);
   t.match(err, /storage\.past\.signatures: the next start deletes the signed prices from 2020-01-05 to 20/);
   t.match(

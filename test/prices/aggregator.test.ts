@@ -72,30 +72,6 @@ test('each update is judged by itself, and every refusal is counted with its rea
   t.equal(counters.updatesAccepted, 1);
 });
 
-test('a refresh under the same signature is accepted, another price under it is not', async (t) => {
-  const harness = await AggregatorHarness.start(t, { assets, publishers });
-  for (const [by, symbol, type] of [
-    [first!, 'BTCUSD', 'evm'],
-    [stark!, 'BTC-STARK', 'stark'],
-  ] as const) {
-    const session = newSession(type);
-    const message = messageOf(by, { [symbol]: 5n }, START_NS);
-    const at = (afterNs: bigint, price = '5') =>
-      message
-        .replace(`"timestamp":${START_NS}`, `"timestamp":${START_NS + afterNs}`)
-        .replace('"price":"5"', `"price":"${price}"`);
-    const reasonOf = (text: string) =>
-      atOnce(receive(harness.aggregator, session, text)).rejected.get(symbol);
-    t.equal(reasonOf(at(0n)), undefined);
-    t.equal(reasonOf(at(1n)), undefined);
-    t.equal(reasonOf(at(2n, '6')), 'msg_hash does not match the asset, time and price');
-    t.equal(reasonOf(at(NS_PER_SECOND)), 'msg_hash does not match the asset, time and price');
-    t.equal(reasonOf(at(1n)), REPLAY);
-    harness.endTurn();
-  }
-  t.equal(harness.table.price(starkBitcoin.index), 5n);
-});
-
 test('newer inputs of the same price renew its quality, and send no frame on real_time', async (t) => {
   const harness = await AggregatorHarness.start(t, { assets, publishers });
   const put = (by: typeof first, price: bigint, timeNs: bigint) => {
@@ -144,27 +120,6 @@ test('the clock signs every period, a delta at once, and the trigger says which'
   );
   const latest = prices.latest(bitcoin)!.aggregate;
   t.ok(latest.timestampNs < latest.signedAtNs);
-});
-
-test('a price that jumps with every update is signed 20 times a second, and the newest price is not lost', async (t) => {
-  const daily = sampleAsset({ clockPeriodNs: 86_400_000_000_000n });
-  const harness = await AggregatorHarness.start(t, { assets: [daily], publishers });
-  const { aggregator, prices, clock, counters } = harness;
-  const session = newSession();
-  const put = (price: bigint) => {
-    atOnce(receive(aggregator, session, messageOf(first!, { BTCUSD: price }, clock.nowNs())));
-    harness.endTurn();
-  };
-  for (let i = 0; i < 300; i++) {
-    put(i % 2 === 0 ? 100n : 200n);
-    harness.advanceMs(10);
-  }
-  t.equal(counters.aggregatesSigned, 20 + 3 * 20, 'three seconds');
-  t.ok(counters.deltasHeld > 50);
-  put(300n);
-  t.not(prices.latest(daily)!.aggregate.price, 300n);
-  harness.advanceMs(60);
-  t.equal(prices.latest(daily)!.aggregate.price, 300n);
 });
 
 test('it needs a tick at the end of a period or when an input expires, at a multiple of 10 ms', async (t) => {

@@ -9,9 +9,6 @@ export interface OtherVerdict {
   readonly Accepted: boolean;
   /** The reason of a refusal. */
   readonly Reason?: string;
-  readonly Size?: number;
-  /** The number of records in the batches of a served log. */
-  readonly Records?: number;
   readonly Root?: string | null;
   readonly Inclusion?: readonly string[] | null;
   readonly Consistency?: readonly string[] | null;
@@ -62,7 +59,7 @@ export function pythonJudge(): Judge {
   return { name: 'Python', skip: status !== 0 && 'Python or aics-tlog is not here', command, isLax: true };
 }
 
-/** Returns the verdicts of another implementation. Meanwhile this process can still serve requests. */
+/** Returns the verdicts of another implementation. */
 export function ask(
   { command: [program, ...args] }: Judge,
   cases: readonly object[],

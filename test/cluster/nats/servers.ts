@@ -19,19 +19,6 @@ export function needsNatsServer(env: NodeJS.ProcessEnv = process.env): { readonl
   return { skip: findNatsServer(env) === undefined && env['CI'] !== 'true' && NO_SERVER };
 }
 
-/** The accounts of servers on which any client of the cluster `main` has all rights, and may query the state of the servers. */
-export const OPEN_ACCOUNTS = `accounts {
-  ALL {
-    jetstream: enabled
-    users: [{ user: anyone, password: anyone }]
-    imports: [{ service: { account: SYS, subject: "$SYS.REQ.SERVER.PING.VARZ" }, to: "ts.main.servers" }]
-  }
-  SYS { exports: [{ service: "$SYS.REQ.SERVER.PING.VARZ", response_type: stream, accounts: [ALL] }] }
-}
-system_account: SYS
-no_auth_user: anyone
-`;
-
 /** Starts servers that end with the test. */
 export async function natsServers(
   t: Test,

@@ -1,7 +1,5 @@
-import { strict as assert } from 'node:assert';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import type { MinuteCandle } from '../../../src/log/records/holding.js';
@@ -11,8 +9,7 @@ import { monthOfDay, ROW_BYTES, rowPosition } from '../../../src/log/store/candl
 import { KeptCandles } from '../../../src/log/store/kept_candles.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import { intervalAt } from '../../../src/wire/resolution.js';
-import { RESOLUTIONS, type Resolution } from '../../../src/wire/rest_values.js';
-import { cases } from '../../tier.js';
+import type { Resolution } from '../../../src/wire/rest_values.js';
 
 const DAY = 1_440;
 /** 2024-01-01T00:00Z. */
@@ -68,55 +65,6 @@ function merged(minutes: readonly MinuteCandle[], resolution: Resolution): Candl
 function read(candles: KeptCandles, resolution: Resolution = '1', asset = BTC) {
   return candles.reader.history(asset, { resolution, fromS: 0, toS: 1e10, candlesMax: ALL });
 }
-
-test('candles of every resolution are those of the minutes, in memory, in files and after a restart', async (t) => {
-  const step = fc.record({
-    minutes: fc.oneof(
-      { weight: 6, arbitrary: fc.integer({ min: 1, max: 3 }) },
-      { weight: 3, arbitrary: fc.integer({ min: 1, max: DAY }) },
-      { weight: 1, arbitrary: fc.integer({ min: 1, max: 45 * DAY }) },
-    ),
-    value: fc.integer({ min: -1_000, max: 1_000 }),
-    after: fc.constantFrom('nothing', 'nothing', 'flush', 'sync', 'restart'),
-  });
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 0, max: 400 * DAY }),
-      fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }),
-      async (offset, steps) => {
-        const opened = setUp(t);
-        let candles = opened.open();
-        const minutes: MinuteCandle[] = [];
-        let minute = START + offset;
-        for (const { minutes: later, value, after } of steps) {
-          if (opened.running !== undefined) candles.close(BTC, opened.running);
-          minute += later;
-          opened.running = candle(minute, value);
-          minutes.push(opened.running);
-          if (after === 'flush') await candles.flush();
-          if (after === 'sync') await candles.sync();
-          if (after === 'restart') {
-            await candles.end();
-            candles = opened.open();
-          }
-        }
-        const compare = () => {
-          for (const resolution of RESOLUTIONS)
-            assert.deepEqual(read(candles, resolution), merged(minutes, resolution), resolution);
-          const [first, last] = [minutes[0]!, minutes.at(-1)!].map(({ minute }) => Math.floor(minute / DAY));
-          assert.deepEqual(candles.reader.candleDays(BTC), { first, end: last! + 1 });
-          assert.deepEqual(candles.reader.sealedDays(BTC), { first, end: last });
-        };
-        compare();
-        await candles.flush();
-        compare();
-        await candles.end();
-        assert.deepEqual(opened.damage, []);
-      },
-    ),
-    { numRuns: cases(60) },
-  );
-});
 
 test('minutes of another store replace those of the files, in the past and in the running quarter', async (t) => {
   const opened = setUp(t);
@@ -227,20 +175,6 @@ test('names of symbols stay inside the folder, and do not meet', async (t) => {
   t.same(readdirSync(opened.dir), ['candles']);
   t.equal(readdirSync(join(opened.dir, 'candles')).length, assets.length);
   t.same(opened.damage, []);
-});
-
-test('months whose retention time is over are removed', async (t) => {
-  const opened = setUp(t);
-  const candles = opened.open();
-  const days = [0, 40, 70].map((day) => START / DAY + day);
-  for (const day of days) candles.close(BTC, candle(day * DAY, day));
-  await candles.sync();
-  await candles.removeBefore(days[1]! - 1);
-  t.equal(candles.oldestDay, monthOfDay(days[1]!).firstDay);
-  t.same(candles.reader.candleDays(BTC), { first: days[1], end: days[2]! + 1 });
-  await candles.removeBefore(days[2]! + 400);
-  t.equal(candles.oldestDay, undefined);
-  t.same(candles.reader.candleDays(BTC), { first: 0, end: 0 });
 });
 
 test('minutes that cannot be written stay in memory until the disk works again', async (t) => {

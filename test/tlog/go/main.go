@@ -17,19 +17,17 @@ import (
 
 // Case is a question. Kind names the fields that it uses.
 type Case struct {
-	Kind    string
-	Note    []byte   // note
-	Keys    []string // note: verifier keys, of logs or of witnesses
-	Leaf    []byte   // inclusion
-	Index   int64    // inclusion, files
-	Older   int64    // consistency, files
-	Size    int64
-	Root    []byte
-	Other   []byte   // consistency: the root of the older tree
-	Hashes  [][]byte // inclusion, consistency
-	Folder  string   // files: the folder of a log, which has tiles of this size
-	URL     string   // served: the address of a log, whose verifier key is the first of Keys
-	Earlier [][]byte // served: older checkpoints of the log
+	Kind   string
+	Note   []byte   // note
+	Keys   []string // note: verifier keys, of logs or of witnesses
+	Leaf   []byte   // inclusion
+	Index  int64    // inclusion, files
+	Older  int64    // consistency, files
+	Size   int64
+	Root   []byte
+	Other  []byte   // consistency: the root of the older tree
+	Hashes [][]byte // inclusion, consistency
+	Folder string   // files: the folder of a log, which has tiles of this size
 }
 
 // Verdict is the answer to a case.
@@ -39,8 +37,6 @@ type Verdict struct {
 	Root        []byte   // files
 	Inclusion   [][]byte // files
 	Consistency [][]byte // files
-	Size        int64    // served
-	Records     int      // served: the number of records in all batches
 	Reason      string   // the reason of a refusal
 }
 
@@ -83,8 +79,6 @@ func judge(one Case) (verdict Verdict, err error) {
 		return verdict, tlog.CheckTree(tlog.TreeProof(hashes), one.Size, root, one.Older, other)
 	case "files":
 		return readFiles(one)
-	case "served":
-		return judgeServed(one)
 	}
 	return verdict, fmt.Errorf("unknown kind %q", one.Kind)
 }
