@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
+import { TcpProxy } from '../../scripts/load/tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
 import { decodePayload, type Payload } from '../../src/client/index.js';
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
@@ -11,7 +12,6 @@ import { Feed, units } from '../service/feed.js';
 import { SERVICE_KEYS, startTestService, TOKEN } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
-import { openSilentRelay } from './silent_relay.js';
 
 // Tests of the live page when a price, the connection or the signer fails.
 
@@ -46,24 +46,23 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
 
   await t.test('a forged frame blanks every price, and a good one brings them back', async (t) => {
     let isForging = false;
-    const relay = await openSilentRelay(service.port, (bytes) => (isForging ? forged(bytes) : bytes));
-    t.teardown(() => relay.close());
-    await withTab(
-      t,
-      { browser, url: linkTo(`http://127.0.0.1:${relay.port}`, service.evmAddress) },
-      async (page) => {
-        await untilSealed(page, 'verified');
-        isForging = true;
-        const rows = await untilSealed(page, 'failed');
-        t.same(new Set(Object.values(rows).map(({ price }) => price)), new Set(['—']));
-        await untilText(page, '#verdict', 'failed its check');
-        await untilText(page, '#notice', 'A frame failed its check');
-        t.equal(await page.textContent('#price'), '—');
-        isForging = false;
-        t.equal((await untilSealed(page, 'verified'))['BTCUSD']?.price, '100.000');
-        t.notOk(await page.isVisible('#notice'));
-      },
-    );
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await page.routeWebSocket(/\/ws/, (socket) => {
+        const server = socket.connectToServer();
+        server.onMessage((message) => socket.send(isForging ? forged(String(message)) : message));
+      });
+      await page.reload();
+      await untilSealed(page, 'verified');
+      isForging = true;
+      const rows = await untilSealed(page, 'failed');
+      t.same(new Set(Object.values(rows).map(({ price }) => price)), new Set(['—']));
+      await untilText(page, '#verdict', 'failed its check');
+      await untilText(page, '#notice', 'A frame failed its check');
+      t.equal(await page.textContent('#price'), '—');
+      isForging = false;
+      t.equal((await untilSealed(page, 'verified'))['BTCUSD']?.price, '100.000');
+      t.notOk(await page.isVisible('#notice'));
+    });
   });
 
   await t.test('two values of one time are said, with the evidence', async (t) => {
@@ -86,17 +85,17 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
   });
 
   await t.test('a dead connection is said, its prices go stale, and the page comes back', async (t) => {
-    const relay = await openSilentRelay(service.port);
-    t.teardown(() => relay.close());
+    const proxy = await TcpProxy.start(service.port);
+    t.teardown(() => proxy.stop());
     await withTab(
       t,
-      { browser, url: linkTo(`http://127.0.0.1:${relay.port}`, service.evmAddress) },
+      { browser, url: linkTo(`http://127.0.0.1:${proxy.port}`, service.evmAddress) },
       async (page) => {
         await untilSealed(page, 'verified');
         await untilText(page, '.proof', 'Verified here');
         await page.waitForLoadState('networkidle');
         const startMs = performance.now();
-        relay.deafen();
+        proxy.state = 'silent';
         await untilText(page, '#connection-chip', 'Silent');
         const saidMs = performance.now() - startMs;
         await untilSealed(page, 'stale');
@@ -117,7 +116,8 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         );
         // The service's candles have the prices of the part without frames.
         const history = page.waitForRequest('**/udf/history*');
-        relay.listen();
+        proxy.state = 'closed';
+        proxy.state = 'open';
         await untilText(page, '#connection-chip', /Live · [\d.]+ s gap/);
         await history;
         await untilSealed(page, 'verified');
@@ -204,14 +204,14 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
 
   await t.test('a wrong clock of the reader makes no price old, and a silent service is stale', async (t) => {
     for (const aheadMs of [3_600_000, -3_600_000]) {
-      const relay = await openSilentRelay(service.port);
-      t.teardown(() => relay.close());
-      const url = linkTo(`http://127.0.0.1:${relay.port}`, service.evmAddress);
+      const proxy = await TcpProxy.start(service.port);
+      t.teardown(() => proxy.stop());
+      const url = linkTo(`http://127.0.0.1:${proxy.port}`, service.evmAddress);
       await withTab(t, { browser, url }, async (page) => {
         await page.addInitScript(`const now = Date.now; Date.now = () => now() + ${aheadMs};`);
         await page.reload();
         await untilSealed(page, 'verified');
-        relay.deafen();
+        proxy.state = 'silent';
         await untilSealed(page, 'stale');
       });
     }
@@ -311,13 +311,12 @@ function chosen(page: Page): Promise<[symbol: string, price: string]> {
   return page.evaluate(`['symbol', 'price'].map((id) => document.getElementById(id).textContent)`);
 }
 
-/** Returns the bytes with a changed digit in a payload. */
-function forged(bytes: Buffer): Buffer {
-  const at = bytes.indexOf('"p":"0x');
-  if (at === -1 || at + 200 > bytes.length) return bytes;
-  const copy = Buffer.from(bytes);
-  copy[at + 180] = copy[at + 180] === 0x30 ? 0x31 : 0x30;
-  return copy;
+/** Returns the message with a changed digit in a payload. */
+function forged(message: string): string {
+  const at = message.indexOf('"p":"0x');
+  if (at === -1) return message;
+  const place = at + 180;
+  return message.slice(0, place) + (message[place] === '0' ? '1' : '0') + message.slice(place + 1);
 }
 
 /** Returns a frame of the same time with another price of its first asset, validly signed; `undefined` for other messages. */
