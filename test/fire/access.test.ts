@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { EVENTS_PATH } from '../../src/wire/paths.js';
-import { get, sha256, startTestService, type TestService } from '../service/harness.js';
+import { get, namedToken, sha256, startTestService, type TestService } from '../service/harness.js';
 import { RawHttp, type RawResponse } from '../service/raw_http.js';
 import { THREAD_COUNTS } from '../tier.js';
 
@@ -73,7 +73,7 @@ const bearer = (token: string) => `Authorization: Basic ${token}`;
 const TOKENS = [...Array(2 ** SCOPES.length).keys()].slice(1).map((bits) => {
   const scopes = SCOPES.filter((_, at) => bits & (1 << at));
   const name = scopes.join('-');
-  return { name, sha256: sha256(name), scopes, requests_per_second: 100_000 };
+  return namedToken(name, { scopes });
 });
 
 const REFUSED: readonly (readonly [why: string, headers: readonly string[]])[] = [

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { verifyPayload } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
-import { sha256, startTestService, type TestService, TestSocket } from '../service/harness.js';
+import { ask, namedToken, startTestService, type TestService, TestSocket } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 
 // Tests a token for a single asset at every endpoint that takes assets. The other asset is refused, and appears in no answer.
@@ -13,21 +13,11 @@ const HIDDEN_UNITS = 7_731_977;
 const ASSETS = [SEEN, HIDDEN].map((symbol, i) => ({ id: i + 1, symbol, calendar: 'us_equities' }));
 const PUSHED = { delta: 0.5, staleness: 3600 };
 
-function token(name: string, rest: object = {}) {
-  return {
-    name,
-    sha256: sha256(name),
-    scopes: ['rest', 'stream', 'publish'],
-    requests_per_second: 100_000,
-    ...rest,
-  };
-}
-
 async function startWithPrices(threads: number): Promise<TestService> {
   const service = await startTestService({
     listen: { port: 0, threads },
     assets: ASSETS,
-    tokens: [token('all'), token('some', { assets: [SEEN] })],
+    tokens: [namedToken('all'), namedToken('some', { assets: [SEEN] })],
     pushed_assets: {
       ethereum: { mainnet: { [SEEN]: PUSHED, [HIDDEN]: PUSHED }, testnet: { [HIDDEN]: PUSHED } },
       hidden_chain: { mainnet: { [HIDDEN]: PUSHED } },
@@ -37,12 +27,6 @@ async function startWithPrices(threads: number): Promise<TestService> {
   await feed.accept({ symbol: SEEN, price: units(1) }, { symbol: HIDDEN, price: units(HIDDEN_UNITS) });
   await feed.socket.close();
   return service;
-}
-
-async function ask({ url }: TestService, path: string, name: string) {
-  const response = await fetch(url + path, { headers: { Authorization: `Basic ${name}` } });
-  const text = await response.text();
-  return { status: response.status, text, body: JSON.parse(text) as { data: unknown; error?: string } };
 }
 
 /** Returns requests for an asset. */
@@ -72,9 +56,9 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
     // A cached answer to a token is not sent to another token.
     const whole = await ask(service, path, 'all');
     t.equal(whole.status, 200, `${path} is answered to the token that covers all`);
-    const { status, text, body } = await ask(service, path, 'some');
-    if (path.startsWith('/udf/')) t.match(body, { s: 'error', errmsg: /does not cover/ }, path);
-    else t.match({ status, body }, { status: 403, body: { error: /does not cover/ } }, path);
+    const { status, text, error } = await ask(service, path, 'some');
+    if (path.startsWith('/udf/')) t.match(JSON.parse(text), { s: 'error', errmsg: /does not cover/ }, path);
+    else t.match({ status, error }, { status: 403, error: /does not cover/ }, path);
     t.notMatch(text, String(HIDDEN_UNITS), path);
     t.equal((await ask(service, questions(SEEN)[i]!, 'some')).status, 200, questions(SEEN)[i]!);
   }
@@ -93,8 +77,8 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
     t.equal(status, 200, path);
     t.notMatch(text, HIDDEN, path);
   }
-  t.same((await ask(service, '/v0/deployments/service_pushed_assets', 'some')).body, {
-    data: { ethereum: { mainnet: { [SEEN]: PUSHED } } },
+  t.same((await ask(service, '/v0/deployments/service_pushed_assets', 'some')).data, {
+    ethereum: { mainnet: { [SEEN]: PUSHED } },
   });
 });
 

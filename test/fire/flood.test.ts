@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { type PriceUpdate, writeExactJson } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { publisherSigner, sha256, startTestService, TestSocket, TOKEN } from '../service/harness.js';
+import { namedToken, publisherSigner, startTestService, TestSocket, TOKEN } from '../service/harness.js';
 import { altered, openPublisher, publish, refusalOf, UNIT } from '../service/publishing.js';
 
 const LIMIT = 20;
@@ -29,7 +29,7 @@ function forged(symbol: string, signing: Signing = {}): PriceUpdate {
 test('a flood of bad signatures is answered, counted and throttled, and affects no other token', async (t) => {
   const service = await startTestService({
     assets: SYMBOLS.map((symbol, id) => ({ id, symbol })),
-    tokens: [TOKEN, 'healthy'].map((token) => ({ name: token, sha256: sha256(token), scopes: ['publish'] })),
+    tokens: [TOKEN, 'healthy'].map((token) => namedToken(token)),
     limits: { bad_signatures_per_second: LIMIT },
   });
   t.teardown(() => service.stop());

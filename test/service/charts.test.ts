@@ -4,7 +4,7 @@ import type { Price } from '../../src/model/price.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
-import { get, startTestService, type TestService } from './harness.js';
+import { ask, get, startTestService, type TestService } from './harness.js';
 
 // Tests of candles over REST, in the plain form and in the form for charts.
 
@@ -38,12 +38,6 @@ async function serviceWith(
     });
   }
   return { ...service, clock };
-}
-
-async function ask(service: TestService, path: string) {
-  const response = await get(`${service.url}${path}`);
-  const { data, error } = (await response.json()) as { data?: unknown; error?: string };
-  return { status: response.status, data, error };
 }
 
 async function history(service: TestService, resolution: string, from: number, to: number) {

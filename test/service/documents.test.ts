@@ -4,7 +4,7 @@ import { bodyOf, routesOf } from '../../scripts/site/described_routes.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import { checkerOf, follow } from '../server/documents/checker.js';
 import { Feed, units } from './feed.js';
-import { get, publisherSigner, sha256, startTestService, TOKEN } from './harness.js';
+import { get, namedToken, publisherSigner, startTestService, TOKEN } from './harness.js';
 import { loginHeaders } from './login_headers.js';
 import { publish } from './publishing.js';
 
@@ -15,7 +15,6 @@ const SLOW = 'slow-token';
 const NO_REST = 'stream-token';
 /** The origin of a page that may read REST. Each request is one of this page. */
 const PAGE = 'https://app.example';
-const MAX_RATE = 100_000;
 /** The time after which an address without a token may make another request. */
 const REFILL_MS = 300;
 const routes = routesOf('service');
@@ -24,21 +23,10 @@ const openApi = JSON.parse(bodyOf(routes, '/openapi.json')) as OpenApiDocument;
 const SECTIONS = {
   listen: { allowed_origins: [PAGE] },
   tokens: [
-    {
-      name: 'all',
-      sha256: sha256(TOKEN),
-      scopes: ['rest', 'stream', 'publish'],
-      requests_per_second: MAX_RATE,
-    },
-    {
-      name: 'narrow',
-      sha256: sha256(NARROW),
-      scopes: ['rest'],
-      requests_per_second: MAX_RATE,
-      assets: ['AAPL'],
-    },
-    { name: 'slow', sha256: sha256(SLOW), scopes: ['rest'], requests_per_second: 1 },
-    { name: 'no rest', sha256: sha256(NO_REST), scopes: ['stream'] },
+    namedToken(TOKEN),
+    namedToken(NARROW, { scopes: ['rest'], assets: ['AAPL'] }),
+    namedToken(SLOW, { scopes: ['rest'], requests_per_second: 1 }),
+    namedToken(NO_REST, { scopes: ['stream'] }),
   ],
   assets: [
     { id: 1, symbol: 'BTCUSD' },

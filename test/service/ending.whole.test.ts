@@ -1,9 +1,10 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { publishMessage } from '../../src/client/index.js';
+import { RawSocket } from '../fire/raw_socket.js';
 import { ServeProcess, writeConfig } from './child.js';
-import { publisherSigner, TestSocket, TOKEN } from './harness.js';
+import { Feed, units } from './feed.js';
+import { TestSocket } from './harness.js';
+import { RawHttp } from './raw_http.js';
 
 // Tests that end the service at a bad moment: while it starts, while workers sign, or while clients do not read.
 
@@ -42,26 +43,21 @@ test('neither batches at the workers nor clients that stall hold up the end', as
   t.teardown(() => running.kill());
   const { url, socketUrl } = await running.ready();
   const port = Number(new URL(url).port);
-  const unread = await rawSocket(t, port, UPGRADE);
-  const [answer] = (await once(unread, 'data')) as [Buffer];
-  t.match(answer.toString('latin1'), /^HTTP\/1\.1 101 /);
-  unread.pause();
-  await rawSocket(t, port, 'GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\n');
-  await rawSocket(t, port, '');
+  const unread = await RawSocket.open(port, '/ws?channel=10ms');
+  unread.socket.pause();
+  const [unfinished, silent] = [await RawHttp.open(port), await RawHttp.open(port)];
+  unfinished.write('GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\n');
+  t.teardown(() => [unread.socket, unfinished.socket, silent.socket].map((socket) => socket.destroy()));
 
   const stream = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
   stream.send({ type: 'subscribe', assets: ASSETS.map(({ id }) => id) });
-  const publishers = await Promise.all(
-    [1, 2, 3].map(() => TestSocket.open(`${socketUrl}/evm/publish?ack=durable`)),
-  );
-  const timestampNs = BigInt(Date.now()) * 1_000_000n;
-  publishers.forEach((publisher, i) => {
-    const signer = publisherSigner(i + 1);
-    const updates = ASSETS.map(({ symbol }) => signer.sign({ symbol, price: 10n ** 18n, timestampNs }));
-    publisher.send(publishMessage('', updates.slice(0, UPDATES_AT_FIRST)));
-    publisher.send(publishMessage('', updates.slice(UPDATES_AT_FIRST)));
+  const feeds = await Promise.all([1, 2, 3].map(() => Feed.open({ socketUrl }, { ack: 'durable' })));
+  feeds.forEach((feed, i) => {
+    const updates = ASSETS.map(({ symbol }) => feed.sign({ symbol, price: units(1), publisher: i + 1 }));
+    feed.socket.send(publishMessage('', updates.slice(0, UPDATES_AT_FIRST)));
+    feed.socket.send(publishMessage('', updates.slice(UPDATES_AT_FIRST)));
   });
-  t.match(await publishers[0]!.nextJson(), { type: 'ack' });
+  t.match(await feeds[0]!.socket.nextJson(), { type: 'ack' });
   running.child.kill('SIGTERM');
   t.match(await stream.closed, { code: 1001 });
   t.same(await running.exited, { code: 0, signal: null });
@@ -70,24 +66,4 @@ test('neither batches at the workers nor clients that stall hold up the end', as
 
 function demoArguments(dir: string): string[] {
   return ['--data', dir, '--port', '0', '--admin-port', '0'];
-}
-
-const UPGRADE = [
-  'GET /ws?channel=10ms HTTP/1.1',
-  'Host: x',
-  `Authorization: Basic ${TOKEN}`,
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  '\r\n',
-].join('\r\n');
-
-async function rawSocket(t: Test, port: number, head: string): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  t.teardown(() => socket.destroy());
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  socket.write(head);
-  return socket;
 }

@@ -3,7 +3,8 @@ import { pause } from '../../scripts/load/wait.js';
 import { publishMessage } from '../../src/client/index.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { FAULT_VARIABLE, type Fault } from './fault_injection.js';
-import { publisherSigner, TestSocket } from './harness.js';
+import { Feed, units } from './feed.js';
+import { TestSocket } from './harness.js';
 
 // Tests of faults of the service itself, in whole processes: an uncaught exception, and a thread that hangs.
 
@@ -25,21 +26,18 @@ async function start(t: Test, fault: Fault, threads: number) {
     Array.from({ length: STREAMS }, () => TestSocket.open(`${urls.socketUrl}/ws?channel=10ms`)),
   );
   for (const stream of streams) stream.send({ type: 'subscribe', assets: [1] });
-  const publisher = await TestSocket.open(`${urls.socketUrl}/evm/publish?ack=true`);
-  return { running, ...urls, streams, publisher, inject: () => running.child.kill('SIGUSR2') };
+  const feed = await Feed.open(urls);
+  return { running, ...urls, streams, feed, inject: () => running.child.kill('SIGUSR2') };
 }
 
 function errorLines({ stdout }: ServeProcess): string[] {
   return stdout.split('\n').filter((line) => line.includes('"level":50'));
 }
 
-function priceMessage(price: bigint): string {
-  const timestampNs = BigInt(Date.now()) * 1_000_000n;
-  const signer = publisherSigner(1);
-  return publishMessage(
-    '',
-    ASSETS.map(({ symbol }) => signer.sign({ symbol, price, timestampNs })),
-  );
+/** Publishes a new price of all assets, and does not wait for the answer. */
+function publish(feed: Feed, count: number): void {
+  const quotes = ASSETS.map(({ symbol }) => feed.sign({ symbol, price: units(count) }));
+  feed.socket.send(publishMessage('', quotes));
 }
 
 for (const [threads, kind] of [
@@ -48,10 +46,10 @@ for (const [threads, kind] of [
   [2, 'rejection'],
 ] as const) {
   test(`${threads} threads: the process exits after a fatal ${kind}, logged once`, async (t) => {
-    const { running, streams, publisher, inject } = await start(t, kind, threads);
-    publisher.send(priceMessage(1n));
+    const { running, streams, feed, inject } = await start(t, kind, threads);
+    publish(feed, 1);
     await Promise.all(streams.map((stream) => stream.next()));
-    publisher.send(priceMessage(2n));
+    publish(feed, 2);
     inject();
     t.same(await running.exited, { code: 1, signal: null });
     for (const stream of streams) t.equal((await stream.closed).code, 1006);
@@ -65,10 +63,10 @@ for (const [threads, kind] of [
 }
 
 test('a thread that hangs is not ready, counted, logged and replaced, and the streams of others go on', async (t) => {
-  const { running, adminUrl, streams, publisher, inject } = await start(t, 'hang', 2);
+  const { running, adminUrl, socketUrl, streams, feed, inject } = await start(t, 'hang', 2);
   t.equal((await fetch(`${adminUrl}/readyz`)).status, 200);
   const closed: number[] = [];
-  for (const stream of [...streams, publisher]) void stream.closed.then(({ code }) => closed.push(code));
+  for (const stream of [...streams, feed.socket]) void stream.closed.then(({ code }) => closed.push(code));
   const reasons = new Set<string>();
   const isReady = async () => {
     const response = await fetch(`${adminUrl}/readyz`);
@@ -96,10 +94,10 @@ test('a thread that hangs is not ready, counted, logged and replaced, and the st
   t.ok(open.length > 0 && open.length < STREAMS, `${open.length} of ${STREAMS} go on`);
   t.match(metrics, new RegExp(`^tickseal_connections ${STREAMS + 1 - closed.length}$`, 'm'));
   t.ok(closed.every((code) => code === 1006));
-  const again = await TestSocket.open(publisher.ws.url);
-  again.send(priceMessage(3n));
-  t.match(await again.nextJson(), { type: 'ack', rejected: {} });
-  for (const stream of open) t.match(await stream.next(), /"v":"3"/);
+  const again = await Feed.open({ socketUrl });
+  publish(again, 3);
+  t.match(await again.socket.nextJson(), { type: 'ack', rejected: {} });
+  for (const stream of open) t.match(await stream.next(), `"v":"${units(3)}"`);
   // The loop injects further faults, because a thread is missing for only about 0.3 s. That time could fall between two checks.
   for (let hung = 2; reasons.size === 0; hung++) {
     inject();

@@ -41,14 +41,7 @@ export function testConfig(dir: string, sections: Sections = {}): string {
   const file = {
     admin: { port: 0 },
     keys: { evm: { file: 'unused' }, stark: { file: 'unused' } },
-    tokens: [
-      {
-        name: 'all',
-        sha256: sha256(TOKEN),
-        scopes: ['rest', 'stream', 'publish'],
-        requests_per_second: 100_000,
-      },
-    ],
+    tokens: [namedToken(TOKEN, { name: 'all' })],
     assets: [
       { id: 1, symbol: 'BTCUSD' },
       { id: 2, symbol: 'DYDXUSD', signature_type: 'stark' },
@@ -67,16 +60,20 @@ export function testConfig(dir: string, sections: Sections = {}): string {
   return JSON.stringify(file);
 }
 
+/** Returns a token whose text is its name, with every scope, and with more requests than a test makes. */
+export function namedToken(name: string, change: object = {}) {
+  return {
+    name,
+    sha256: sha256(name),
+    scopes: ['rest', 'stream', 'publish'],
+    requests_per_second: 100_000,
+    ...change,
+  };
+}
+
 /** Returns sections with the token that has every scope, and with further tokens like it. */
 export function withTokens(...texts: string[]): Sections {
-  return {
-    tokens: [TOKEN, ...texts].map((text, i) => ({
-      name: `token ${i}`,
-      sha256: sha256(text),
-      scopes: ['rest', 'stream', 'publish'],
-      requests_per_second: 1000,
-    })),
-  };
+  return { tokens: [TOKEN, ...texts].map((text) => namedToken(text)) };
 }
 
 export interface TestService extends Service {
@@ -230,4 +227,12 @@ export class TestSocket {
 /** Makes a GET request with the token that has every scope. */
 export function get(url: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, { headers: { Authorization: `Basic ${TOKEN}`, ...headers } });
+}
+
+/** Asks REST, with the token that has every scope or another one. @returns the answer's text, and the `data` or `error` in it */
+export async function ask({ url }: Pick<TestService, 'url'>, path: string, token = TOKEN) {
+  const response = await get(url + path, { Authorization: `Basic ${token}` });
+  const text = await response.text();
+  const { data, error } = JSON.parse(text);
+  return { status: response.status, text, data, error };
 }

@@ -6,7 +6,7 @@ import { keccak256 } from '../../src/crypto/keccak.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
-import { get, startTestService, type TestService } from './harness.js';
+import { ask, startTestService } from './harness.js';
 
 // Tests of the market status, and of the answers that the configuration determines.
 
@@ -19,13 +19,6 @@ const MARKETS = [
   { id: 3, symbol: 'EURUSD', calendar: 'forex' },
   { id: 4, symbol: 'XAUUSD', calendar: 'metals', signature_type: 'stark' },
 ];
-
-async function ask(service: TestService, path: string) {
-  const response = await get(`${service.url}${path}`);
-  const text = await response.text();
-  const { data, error } = JSON.parse(text);
-  return { status: response.status, text, data, error };
-}
 
 test('market status has three values in the shape of an aggregate, and nothing else', async (t) => {
   const clock = new FakeClock(START_NS + 1n);

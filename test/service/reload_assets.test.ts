@@ -4,7 +4,7 @@ import { parseFrame, verifyPayload } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import {
-  get,
+  ask,
   publisherSigner,
   SERVICE_KEYS,
   startTestService,
@@ -17,12 +17,6 @@ import { readStatement, taxonomyOf } from './read_statement.js';
 // Tests that changed assets, publishers and calendars take effect without a restart.
 
 const MANY = { limits: { control_messages_per_second: 1000 } };
-
-async function ask(service: TestService, path: string) {
-  const response = await get(`${service.url}${path}`);
-  const body = (await response.json()) as { data?: unknown; error?: string };
-  return { status: response.status, ...body };
-}
 
 async function latest(service: TestService, symbol: string) {
   const { data } = await ask(service, `/v1/prices/latest?assets=${symbol}`);

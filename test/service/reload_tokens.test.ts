@@ -1,19 +1,9 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { Feed, units } from './feed.js';
-import { publisherSigner, sha256, startTestService, type TestService, TestSocket } from './harness.js';
+import { namedToken, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
 
 // Tests that changed tokens and rights take effect on open sockets.
-
-function token(name: string, rest: object = {}) {
-  return {
-    name,
-    sha256: sha256(name),
-    scopes: ['rest', 'stream', 'publish'],
-    requests_per_second: 1000,
-    ...rest,
-  };
-}
 
 async function ask(service: TestService, path: string, name: string) {
   const { status, headers } = await fetch(`${service.url}${path}`, {
@@ -27,7 +17,9 @@ async function closeCode(socket: TestSocket): Promise<number> {
 }
 
 test('a revoked token closes its sockets, and those of no other', async (t) => {
-  const service = await startTestService({ tokens: [token('gone'), token('stays'), token('renamed')] });
+  const service = await startTestService({
+    tokens: [namedToken('gone'), namedToken('stays'), namedToken('renamed')],
+  });
   t.teardown(() => service.stop());
   const open = (name: string) =>
     Promise.all([
@@ -43,7 +35,7 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
     await socket.next();
   }
   service.reconfigure({
-    tokens: [token('stays'), token('new'), { ...token('renamed'), name: 'other name' }],
+    tokens: [namedToken('stays'), namedToken('new'), namedToken('renamed', { name: 'other name' })],
   });
   t.same(await Promise.all(gone.map(closeCode)), [4401, 4401, 4401, 4401, 4401]);
   t.equal((await ask(service, '/v1/taxonomy', 'gone')).status, 401);
@@ -58,13 +50,13 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
   service.reconfigure({ tokens: [] });
   const left = await Promise.all([...stays, ...renamed, feed.socket].map(closeCode));
   t.same(new Set(left), new Set([4401]));
-  service.reconfigure({ tokens: [token('gone')] });
+  service.reconfigure({ tokens: [namedToken('gone')] });
   await (await TestSocket.open(`${service.socketUrl}/ws`, 'gone')).close();
 });
 
 test('what a token may see, publish and ask changes under its open sockets', async (t) => {
   const assets = [1, 2].map((id) => ({ id, symbol: `A${id}` }));
-  const service = await startTestService({ assets, tokens: [token('all'), token('a')] });
+  const service = await startTestService({ assets, tokens: [namedToken('all'), namedToken('a')] });
   t.teardown(() => service.stop());
   const all = await Feed.open(service, { token: 'all' });
   const stream = await TestSocket.open(`${service.socketUrl}/ws`, 'a');
@@ -76,7 +68,7 @@ test('what a token may see, publish and ask changes under its open sockets', asy
 
   const key = publisherSigner(2).publicKey;
   const rights = { assets: ['A2'], publisher_keys: [key.toLowerCase()], requests_per_second: 3 };
-  service.reconfigure({ assets, tokens: [token('all'), token('a', rights)] });
+  service.reconfigure({ assets, tokens: [namedToken('all'), namedToken('a', rights)] });
   t.same(await stream.nextJson(), { type: 'taxonomy', ended: [1] }, 'as if the asset had ended');
   await all.accept({ symbol: 'A1', price: units(2) }, { symbol: 'A2', price: units(3) });
   t.same((await stream.nextJson())['a'], [{ id: 2, v: String(units(3)) }], 'no more of A1');
@@ -86,7 +78,7 @@ test('what a token may see, publish and ask changes under its open sockets', asy
   await feed.accept({ symbol: 'A2', price: units(4), publisher: 2 });
   t.same(await ask(service, '/v1/prices/latest?assets=A1', 'a'), { status: 403, limit: '3' });
 
-  service.reconfigure({ assets, tokens: [token('all'), token('a')] });
+  service.reconfigure({ assets, tokens: [namedToken('all'), namedToken('a')] });
   await eventually(async () => JSON.stringify((await stream.nextJson())['returned']) === '[1]');
   t.match(await stream.nextJson(), { a: [{ id: 1, v: String(units(2)) }] }, 'it comes at once');
   await feed.accept({ symbol: 'A2', price: units(6) });

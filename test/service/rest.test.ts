@@ -4,7 +4,7 @@ import { verifyAggregate } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
-import { get, sha256, startTestService, type TestService, TOKEN } from './harness.js';
+import { ask, get, namedToken, startTestService, type TestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
 // Tests of REST on a running service: its prices. test/fire tests tokens, limits and raw requests, test/server each
@@ -14,13 +14,6 @@ const SECOND_NS = 1_000_000_000n;
 /** Monday 2026-03-02 14:00:00 UTC, which is 9:00 in New York. */
 const START_S = Number(START_NS / SECOND_NS);
 const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
-
-async function ask(service: TestService, path: string) {
-  const response = await get(`${service.url}${path}`);
-  const text = await response.text();
-  const { data, error } = JSON.parse(text);
-  return { status: response.status, text, data, error };
-}
 
 /** Waits until the latest price of an asset is `price`. */
 function latestIs(
@@ -38,10 +31,7 @@ test('what a request cannot get is left out and named, if it says so', async (t)
   const token = 'bitcoin-only';
   const service = await startTestService({
     assets: ['BTCUSD', 'ETHUSD'].map((symbol, id) => ({ id, symbol })),
-    tokens: [
-      { name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] },
-      { name: 'one', sha256: sha256(token), scopes: ['rest'], assets: ['BTCUSD'], requests_per_second: 100 },
-    ],
+    tokens: [namedToken(TOKEN), namedToken(token, { assets: ['BTCUSD'] })],
   });
   t.teardown(() => service.stop());
   const feed = await Feed.open(service, { ack: 'durable' });

@@ -1,20 +1,16 @@
 import { test } from 'tap';
 import type { FakeClock } from '../clock/fake_clock.js';
 import { THREAD_COUNTS } from '../tier.js';
-import { get, type Sections, sha256, startTestService, type TestService, TestSocket } from './harness.js';
+import { get, namedToken, type Sections, startTestService, type TestService, TestSocket } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
 // Tests of a web page that opens a stream with a ticket. The page requests the ticket with its token.
 
 const PAGE = 'https://app.example';
 
-function token(name: string, rest: object = {}) {
-  return { name, sha256: sha256(name), scopes: ['stream'], requests_per_second: 1000, ...rest };
-}
-
 function startWithPage(threads = 1, sections: Sections = {}, clock?: FakeClock): Promise<TestService> {
   const listen = { port: 0, threads, allowed_origins: [PAGE] };
-  const tokens = [token('alice'), token('bob')];
+  const tokens = [namedToken('alice'), namedToken('bob')];
   return startTestService({ listen, tokens, ...sections }, clock && { clock });
 }
 

@@ -1,24 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
-import { eventually } from '../../scripts/load/wait.js';
-import { publishMessage, verifyPayload } from '../../src/client/index.js';
+import { verifyPayload } from '../../src/client/index.js';
 import { claimPort } from '../../src/server/uws/port_claim.js';
 import { ServeProcess, writeConfig } from './child.js';
-import { get, publisherSigner, TestSocket } from './harness.js';
+import { Feed, units } from './feed.js';
+import { get, TestSocket } from './harness.js';
+import { latestWhen } from './publishing.js';
 
-function priceMessage(price: bigint): string {
-  const timestampNs = BigInt(Date.now()) * 1_000_000n;
-  return publishMessage(`trace ${price}`, [
-    publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs }),
-  ]);
-}
-
-async function publish(socketUrl: string, price: bigint): Promise<TestSocket> {
-  const publisher = await TestSocket.open(`${socketUrl}/evm/publish?ack=durable`);
-  publisher.send(priceMessage(price));
-  const ack = await publisher.nextJson();
-  if (ack['type'] !== 'ack') throw new Error(JSON.stringify(ack));
-  return publisher;
+async function publish(socketUrl: string, count: number): Promise<TestSocket> {
+  const feed = await Feed.open({ socketUrl }, { ack: 'durable' });
+  await feed.accept({ symbol: 'BTCUSD', price: units(count) });
+  return feed.socket;
 }
 
 /** Returns the `ts` of a signed frame. */
@@ -48,7 +40,7 @@ for (const threads of [1, 2])
     const stream = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
     stream.send({ type: 'subscribe', assets: [1], id: 'x' });
     t.match(await stream.nextJson(), { type: 'subscribe' });
-    const publisher = await publish(socketUrl, 1n);
+    const publisher = await publish(socketUrl, 1);
     const before = timeOf(await stream.next());
 
     // A client sends requests all the time. Each answer must be prices, or a 503 that tells the client to try again.
@@ -88,17 +80,13 @@ for (const threads of [1, 2])
       [],
     );
 
-    const latest = await eventually(async () => {
-      const response = await get(`${url}/v1/prices/latest?assets=BTCUSD`, { Connection: 'close' });
-      const { data } = (await response.json()) as { data: { BTCUSD?: { price: string } } };
-      return data.BTCUSD;
-    });
-    t.equal(latest.price, '1', 'what was accepted goes on');
+    const latest = await latestWhen({ url }, 'BTCUSD');
+    t.equal(latest.price, String(units(1)), 'what was accepted goes on');
     const back = again ?? (await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`));
     back.send({ type: 'subscribe', assets: [1] });
     t.ok(timeOf(await back.next()) > before);
     t.match(await (await fetch(`${adminUrl}/readyz`)).json(), { data: 'ok', version: /^\d/ });
-    await publish(socketUrl, 2n);
+    await publish(socketUrl, 2);
     second.child.kill('SIGTERM');
     t.same(await second.exited, { code: 0, signal: null });
     t.equal(first.stderr + second.stderr, '');
