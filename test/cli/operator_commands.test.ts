@@ -111,8 +111,13 @@ test('a name that the configuration would refuse is refused', async (t) => {
   });
 });
 
+/** The content of a folder: texts, and folders. */
+interface Files {
+  [name: string]: string | Files;
+}
+
 /** Runs `check-config` on a configuration beside its key, with further files. @returns the result, without the path of the folder */
-async function check(t: Test, text: string, more: NonNullable<Parameters<Test['testdir']>[0]> = {}) {
+async function check(t: Test, text: string, more: Files = {}) {
   const folder = t.testdir({ 'config.yaml': text, ...more });
   writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
   const result = await run(registerCheckConfig, 'check-config', join(folder, 'config.yaml'));
