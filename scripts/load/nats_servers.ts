@@ -28,7 +28,7 @@ export interface NatsServersOptions {
    */
   readonly wrapper?: (index: number, folder: string) => readonly string[];
   /** Additional lines for each server's configuration. */
-  readonly settings?: string | (() => string);
+  readonly settings?: string;
   /**
    * Returns the port at which one server reaches another server through a proxy. Without this function, servers connect directly to
    * each other's ports.
@@ -184,7 +184,7 @@ export class NatsServers {
       `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
       count > 1 ? await this.#clusterText(index) : '',
       changedAccounts?.(accounts) ?? accounts,
-      typeof settings === 'function' ? settings() : settings,
+      settings,
     ].join('\n');
   }
 

@@ -23,8 +23,8 @@ export function needsNatsServer(env: NodeJS.ProcessEnv = process.env): { readonl
 export async function natsServers(
   t: Test,
   count: number,
-  settings: string | (() => string) = '',
-  options: Pick<NatsServersOptions, 'routePort' | 'syncAlways' | 'roles'> = {},
+  settings = '',
+  options: Pick<NatsServersOptions, 'syncAlways'> = {},
 ): Promise<NatsServers> {
   const binary = findNatsServer();
   if (binary === undefined) throw new Error(NO_SERVER);
