@@ -85,20 +85,12 @@ test('assets, publishers, requests and the store show what they did', async (t) 
   t.equal(sampleOf(text, 'tickseal_clock_healthy'), 1);
   t.ok(sampleOf(text, 'tickseal_store_bytes')! > 1_000);
   t.ok(sampleOf(text, 'tickseal_store_free_bytes')! > 0);
-});
-
-test('promtool has nothing to say of these metrics', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  await get(`${service.url}/v1/taxonomy`);
-  const checked = promtool(['check', 'metrics'], await scrape(service.adminUrl));
-  if (checked === undefined) {
-    t.pass('skipped: there is no promtool');
-    return;
-  }
-  const lines = checked.output.split('\n').filter((line) => line.includes('tickseal_'));
-  t.same(lines, []);
+  const checked = promtool(['check', 'metrics'], text);
+  if (checked === undefined) return t.comment('there is no promtool');
+  t.same(
+    checked.output.split('\n').filter((line) => line.includes('tickseal_')),
+    [],
+    'promtool has nothing to say',
+  );
   t.notMatch(checked.output, /parsing|error while/);
 });
