@@ -1,57 +1,77 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
+import { appendTo, latestIn } from '../../../scripts/load/store_records.js';
 import { eventually } from '../../../scripts/load/wait.js';
+import type { CandleColumns } from '../../../src/log/store/candle_fold.js';
 import { openStore } from '../../../src/log/store/store.js';
-import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from './sample.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import {
+  atSecond,
+  entriesIn,
+  pricesIn,
+  putInputs,
+  START_S,
+  sampleAggregate,
+  storeOptions,
+  units,
+} from './sample.js';
 
-/**
- * The arguments for a separate mount namespace. No other process sees the small file system, and it ends with the process.
- */
-const NAMESPACE = ['-r', '-m', 'sh', '-c'];
+// `failing_writes.test.ts` tests writes that fail, and `npm run torture -- disk` a file system that is full.
 
-test('a full disk: acknowledgements stop, the rest goes on, and it recovers by itself', async (t) => {
-  const dir = t.testdir();
-  const probe = spawnSync('unshare', [...NAMESPACE, 'mount -t tmpfs -o size=1m none "$0"', dir]);
-  if (probe.status !== 0) {
-    t.pass('skipped: no leave to mount a small file system (unshare -r -m)');
-    return;
-  }
-  const script = fileURLToPath(new URL('full_disk.js', import.meta.url));
-  const command = 'mount -t tmpfs -o size=48m none "$0" && exec "$1" "$2" "$0"';
-  const child = spawn('unshare', [...NAMESPACE, command, dir, process.execPath, script]);
-  let output = '';
-  child.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    output += chunk;
-  });
-  const [code] = await once(child, 'close');
-  t.equal(code, 0, output);
-  t.match(output, /recovered/);
-});
-
-test('nothing is written below the reserve; the log says once that it begins, and once that it ends', async (t) => {
+test('below the reserve acknowledgements stop, the rest goes on, and it recovers by itself', async (t) => {
+  const clock = new FakeClock(atSecond(START_S));
   const lines: string[] = [];
   const log = (line: string) => lines.push(line);
-  let freeBytes = 4096;
+  let freeBytes = 4097;
   const options = storeOptions(t.testdir(), {
+    clock,
     reserveBytes: 4097,
     freeBytes: () => freeBytes,
     logger: { error: log, info: log },
   });
-  const store = await openStore(options);
-  t.teardown(() => store.close());
-  putInputs(store, sampleAggregate(options.assets[0]!, options.publishers, units(1), atSecond(START_S)));
+  const asset = options.assets[0]!;
+  let store = await openStore(options);
+  let count = 0;
+  const append = (seconds: number, publishers = options.publishers) => {
+    for (let i = 0; i < seconds; i++) {
+      clock.timeNs = atSecond(START_S + count);
+      const aggregate = sampleAggregate(asset, publishers, units(count + 1), clock.nowNs());
+      appendTo(store, aggregate);
+      putInputs(store, aggregate);
+      count++;
+    }
+  };
+  append(100);
+  await store.durable();
+
+  freeBytes = 4096;
+  append(200);
   const reason =
     'the data folder cannot be written: the disk is full: storage.reserve keeps 5 KiB free; 4 KiB are free there';
   for (let attempt = 0; attempt < 2; attempt++) await t.rejects(store.durable(), { message: reason });
   t.same(store.health(), { ok: false, reason });
-  t.same(lines, [reason]);
-  freeBytes = 64 * 1024 * 1024;
+  append(100);
+  t.equal(latestIn(store, asset)?.price, units(count), 'streams go on from memory');
+  await t.rejects(store.durable(), { message: reason });
+  // During a long failure, memory keeps seconds up to its limit, then a gap, and always the newest second.
+  const longFrom = count;
+  append(12_000, []);
+  t.equal(latestIn(store, asset)?.price, units(count));
+
+  freeBytes = 4097;
   await eventually(() => store.health().ok);
   await store.durable();
-  t.same(lines, [reason, 'the data folder is written again']);
+  t.same(lines, [reason, 'the data folder is written again'], 'each once');
+  await store.close();
+
+  store = await openStore(options);
+  t.equal(latestIn(store, asset)?.price, units(count));
+  const prices = await pricesIn(options.dir);
+  const kept = prices.findIndex((price, i) => price !== units(i + 1));
+  t.ok(kept > longFrom && kept < count - 1, `${kept} seconds kept of ${count}`);
+  t.same(prices.slice(kept), [units(count)], 'and the newest');
+  t.ok((await entriesIn(options.dir)).some((entry) => entry.startsWith('{"gap":')));
+  const minutes = store.history(asset, '1', 0, START_S + count, 1_000) as CandleColumns;
+  t.match(minutes, { t: { length: Math.ceil(count / 60) } }, 'no candle is lost');
+  t.equal(minutes.h.at(-2), Math.floor((count - 1) / 60) * 60);
+  await store.close();
 });
