@@ -27,7 +27,7 @@ test('a preflight of an allowed origin is answered for every path, without a bod
           'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow, Link',
         vary: 'Origin',
         'access-control-allow-methods': 'GET',
-        'access-control-allow-headers': 'Authorization',
+        'access-control-allow-headers': 'Authorization, Last-Event-ID',
         'access-control-max-age': '7200',
       },
     );

@@ -31,9 +31,18 @@ class EventReader {
     readonly abort: AbortController,
   ) {}
 
-  static async open(service: TestService, query: string, token = TOKEN): Promise<EventReader> {
+  static async open(
+    service: TestService,
+    query: string,
+    token = TOKEN,
+    lastId?: string,
+  ): Promise<EventReader> {
     const abort = new AbortController();
-    const headers = { Authorization: `Basic ${token}`, Origin: 'https://page.example' };
+    const headers = {
+      Authorization: `Basic ${token}`,
+      Origin: 'https://page.example',
+      ...(lastId !== undefined && { 'Last-Event-ID': lastId }),
+    };
     const response = await fetch(`${service.url}/v1/stream${query}`, { headers, signal: abort.signal });
     const reader = new EventReader(response, abort);
     if (response.status === 200) void reader.#read().catch(() => {});
@@ -93,6 +102,117 @@ test('events have the frames of /ws, by symbol or ID', async (t) => {
   }
   plain.abort.abort();
 });
+
+test('a client that lost its stream continues after its last event, without a gap and with nothing twice', async (t) => {
+  const service = await startTestService({
+    assets: ASSETS.map((asset) => ({ ...asset, clock_period: '50ms' })),
+  });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { ack: 'durable' });
+  const publish = (price: number) =>
+    feed.accept({ symbol: 'BTCUSD', price: units(price) }, { symbol: 'ETHUSD', price: units(price) });
+  await publish(1);
+  const first = await EventReader.open(service, '?assets=BTCUSD,%232');
+  await eventually(() => first.events.length > 0);
+  first.abort.abort();
+  const firstId = first.events[0]!.id;
+  // The past begins with the first aggregate, which is signed at the first frame or later.
+  const [kept] = await rowsOf(service, 'BTCUSD', '0');
+  const fromId = BigInt(firstId) > kept!.timeNs ? firstId : String(kept!.timeNs);
+  for (let price = 2; price <= 6; price++) await publish(price);
+
+  const second = await EventReader.open(service, '?assets=BTCUSD,%232', TOKEN, fromId);
+  t.equal(second.response.status, 200, await failureOf(second));
+  await eventually(() => second.events.some(({ event }) => event === 'unsigned'));
+  const missed = second.events.filter(({ event }) => event === 'backfilled');
+  const untilId = missed.at(-1)!.id;
+  const expected = [
+    ...(await rowsOf(service, 'BTCUSD', String(BigInt(fromId) + 1n), untilId)),
+    ...(await rowsOf(service, 'ETHUSD', String(BigInt(fromId) + 1n), untilId)),
+  ].map(({ text }) => text);
+  t.ok(missed.length >= 10, `${missed.length} aggregates`);
+  t.same(missed.map(({ text }) => text).sort(), expected.sort(), 'each aggregate once');
+  t.same(
+    missed.map(({ text }) => signedNs(text)),
+    missed.map(({ text }) => signedNs(text)).sort((a, b) => (a < b ? -1 : 1)),
+    'in the order of time',
+  );
+  t.ok(
+    missed.every(({ id, text }) => id === '' || id === String(signedNs(text))),
+    'the ID is the time of the signature',
+  );
+  const places = second.events.flatMap(({ event }, i) => (event === 'backfilled' ? [i] : []));
+  t.equal(places.at(-1), missed.length - 1, 'frames follow the past');
+  await publish(7);
+  await eventually(() => second.events.at(-1)!.text.includes(String(units(7))));
+  second.abort.abort();
+
+  // A stream that was cut in the middle of the past continues there.
+  const middle = missed[4]!;
+  const third = await EventReader.open(service, '?assets=BTCUSD,%232', TOKEN, middle.id || missed[5]!.id);
+  await eventually(() => third.events.some(({ event }) => event === 'unsigned'));
+  const rest = third.events.filter(({ event }) => event === 'backfilled').map(({ text }) => text);
+  const done = missed.filter(({ text }) => signedNs(text) <= BigInt(middle.id || missed[5]!.id));
+  t.same(
+    rest.slice(0, missed.length - done.length),
+    missed.slice(done.length).map(({ text }) => text),
+  );
+  third.abort.abort();
+
+  for (const [id, status, error] of [
+    ['x', 400, /Last-Event-ID is not an integer of UNIX nanoseconds/],
+    [String(2n ** 62n), 200, /^$/],
+  ] as const) {
+    const reader = await EventReader.open(service, '?assets=BTCUSD', TOKEN, id);
+    t.equal(reader.response.status, status);
+    t.match(await failureOf(reader), error);
+    reader.abort.abort();
+  }
+});
+
+test('a stream whose client was away for too long says so, and goes on', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { ack: 'durable' });
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  const reader = await EventReader.open(service, '?assets=BTCUSD', TOKEN, '1');
+  await eventually(() => reader.events.some(({ event }) => event === 'unsigned'));
+  t.equal(reader.events[0]!.event, 'gap');
+  t.match(
+    reader.events[0]!.text,
+    /Last-Event-ID is before the signed prices that are kept.*"kept_from":\d{19}\}/,
+  );
+  reader.abort.abort();
+});
+
+/** Returns the body of a refusal; an empty text for an open stream. */
+async function failureOf({ response }: EventReader): Promise<string> {
+  return response.status === 200 ? '' : response.text();
+}
+
+/** Returns the time at which an aggregate was signed. */
+function signedNs(line: string): bigint {
+  return BigInt(/"timestamp":(\d+),"msg_hash"/.exec(line)![1]!);
+}
+
+/** Reads the aggregates that the range has. @param untilId the time of the last of them */
+async function rowsOf(service: TestService, symbol: string, fromNs: string, untilId?: string) {
+  const to = untilId === undefined ? BigInt(Date.now()) * 1_000_000n : BigInt(untilId) + 1n;
+  let from = fromNs;
+  for (;;) {
+    const url = `${service.url}/v1/prices/range?asset=${symbol}&detail=signature&from=${from}&to=${to}`;
+    const response = await fetch(url, { headers: { Authorization: `Basic ${TOKEN}` } });
+    const text = await response.text();
+    const kept = /"kept_from":(\d+)/.exec(text)?.[1];
+    if (kept !== undefined && fromNs === '0') from = kept;
+    else if (response.status !== 200) throw new Error(text);
+    else
+      return text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => ({ text: line, timeNs: signedNs(line) }));
+  }
+}
 
 test('requests that cannot be answered name the cause', async (t) => {
   const tokens = [{ name: 'few', sha256: sha256('few'), scopes: ['stream'], assets: ['ETHUSD'] }];

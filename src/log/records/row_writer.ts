@@ -52,7 +52,7 @@ export function openRowWriter<Row>(
 }
 
 /** Writes each row as a line of text. */
-class RowLines<Row> implements RowWriter<Row> {
+export class RowLines<Row> implements RowWriter<Row> {
   readonly #lineOf: (row: Row) => string;
   #text: string;
 

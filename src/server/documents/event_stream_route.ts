@@ -38,6 +38,7 @@ export const EVENT_STREAM_ROUTE: DescribedRoute = {
     .string()
     .describe(
       'Events: `event` is the type of a message of `/ws`, `data` the message, and `id` the `ts` of a frame. A comment comes every 10 s. ' +
+        'A request with the header `Last-Event-ID` first gets the aggregates of its assets that were signed since, as events `backfilled` with a `KeptSignedPrice`; their `id` is the time of the signature. An event `gap` with `error` and `kept_from` says that the past does not reach back so far. ' +
         'The last event of a stream that the service ends is `end`, with `code` and `reason`',
     ),
   raw: 'text/event-stream',

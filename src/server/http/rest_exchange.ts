@@ -27,9 +27,11 @@ export interface RestRequest {
   /** The last `Accept-Encoding` header. The next field has the last `If-None-Match` header. */
   readonly acceptEncoding?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
+  /** The ID of the last event that the client of a stream received. */
+  readonly lastEventId?: string | undefined;
   /** True when the request announces a body. */
   readonly hasBody: boolean;
-  /** The body, if the path takes one. */
+  /** The body, if the path takes one; of a stream of events, the ID of its last event. */
   readonly body?: string;
   /** The fault of the request's headers. */
   readonly fault?: string | undefined;

@@ -36,7 +36,7 @@ const EXPOSED =
  */
 const PREFLIGHT_HEADERS: RestResponse['headers'] = [
   ['Access-Control-Allow-Methods', 'GET'],
-  ['Access-Control-Allow-Headers', 'Authorization'],
+  ['Access-Control-Allow-Headers', 'Authorization, Last-Event-ID'],
   // The browser keeps the permission for two hours, which is the longest time that Chromium accepts.
   ['Access-Control-Max-Age', '7200'],
 ];

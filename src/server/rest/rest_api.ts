@@ -1,5 +1,5 @@
 import { NS_PER_SECOND, type TimeNs } from '../../model/time.js';
-import { EVENTS_PATH, PAGE_PATHS } from '../../wire/paths.js';
+import { PAGE_PATHS } from '../../wire/paths.js';
 import type { Logins } from '../access/logins.js';
 import { SignedLogin } from '../access/publisher_login_check.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
@@ -36,11 +36,7 @@ export class RestApi {
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
     const route = this.#options.routes().get(request.path);
-    // The listener opens streams of events itself, and passes on other methods.
-    if (route === undefined)
-      return request.path === EVENTS_PATH
-        ? otherMethod('GET')
-        : failure(404, `no such path: ${PAGE_PATHS.documents} lists all paths`);
+    if (route === undefined) return failure(404, `no such path: ${PAGE_PATHS.documents} lists all paths`);
     const response =
       request.method === route.method ? this.#admit(request, route) : otherMethod(route.method);
     return route.access === 'open' ? { ...response, isPublic: true } : response;

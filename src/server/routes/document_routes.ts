@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { DOCUMENT_PATHS, EVENTS_PATH } from '../../wire/paths.js';
+import { DOCUMENT_PATHS } from '../../wire/paths.js';
 import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
-import { EVENT_STREAM_ROUTE } from '../documents/event_stream_route.js';
 import { writeLlmsText } from '../documents/llms_text.js';
 import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
 import { openRoute, type Route } from '../rest/route.js';
@@ -60,7 +59,7 @@ interface Documents {
 }
 
 function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string): Documents {
-  const openApi = openApiDocument(new Map([...routes, [EVENTS_PATH, EVENT_STREAM_ROUTE]]));
+  const openApi = openApiDocument(routes);
   const asyncApi = asyncApiDocument(serviceName);
   return {
     openApi: JSON.stringify(openApi),

@@ -6,6 +6,7 @@ import { HistoryReader, type HistoryReaderOptions } from './history_reader.js';
 import { type HistoryRouteOptions, historyRoutes } from './history_route.js';
 import { type InstantRouteOptions, instantRoutes } from './instant_route.js';
 import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status_route.js';
+import { type MissedRouteOptions, missedRoutes } from './missed_route.js';
 import { type NodeRouteOptions, nodeRoutes } from './nodes_route.js';
 import { PastAccess } from './past_access.js';
 import { type PriceRouteOptions, priceRoutes } from './price_routes.js';
@@ -21,6 +22,7 @@ export type RouteOptions = PriceRouteOptions &
   RecentRouteOptions &
   InstantRouteOptions &
   RangeRouteOptions &
+  MissedRouteOptions &
   ProofRouteOptions &
   HistoryRouteOptions &
   HistoryReaderOptions &
@@ -42,6 +44,7 @@ export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> 
     ...recentRoutes(options, past, signedPrice),
     ...instantRoutes(options, past, keptPrice),
     ...rangeRoutes(options, past),
+    ...missedRoutes(options, past),
     ...proofRoutes(options),
     ...historyRoutes(options, history),
     ...marketStatusRoutes(options),

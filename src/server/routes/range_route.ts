@@ -242,7 +242,7 @@ async function* each<T>(...values: readonly T[]): AsyncIterable<T> {
 }
 
 /** Counts an answer as a request of its caller until the client has read the answer. */
-async function* counted(
+export async function* counted(
   access: PastAccess,
   caller: string,
   parts: () => AsyncIterable<Uint8Array>,

@@ -6,7 +6,7 @@ import { EVENTS_PATH } from '../../wire/paths.js';
 import type { Connection, ConnectionEvents, ConnectionOwner } from '../connections/connection.js';
 import type { EventsDecision } from '../connections/event_decision.js';
 import { headText } from '../http/response_head.js';
-import type { RestRequest } from '../http/rest_exchange.js';
+import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 import { type AnswerRest, answerInTurn, methodFaultOf, writeResponse } from './http.js';
 import { utf8 } from './native.js';
 import { readRequest } from './received_request.js';
@@ -14,7 +14,7 @@ import { lookAtAll, sequenceOf, type TopicMember, TopicMembership } from './topi
 import type { TurnBudget } from './turn_budget.js';
 
 interface EventsHost {
-  /** Answers requests with methods other than GET. */
+  /** Answers requests with methods other than GET, and reads what a client has missed. */
   readonly rest: AnswerRest;
   decideEvents(request: RestRequest): EventsDecision;
 }
@@ -56,7 +56,7 @@ export class EventStreams implements FrameSender {
     // All members share these bytes. A text would be encoded again for each member.
     const event = utf8(streamEvent(frame));
     lookAtAll(entry, (socket) => {
-      if (socket.waitingBytes === 0) {
+      if (socket.waitingBytes === 0 || socket.held !== undefined) {
         socket.write(event);
         return;
       }
@@ -73,8 +73,15 @@ export class EventStreams implements FrameSender {
       writeResponse(res, method, methodFaultOf(method) ?? host.rest(request));
       return;
     }
+    const { lastEventId: body } = request;
+    const missed = body === undefined ? undefined : host.rest({ ...request, address: request.address, body });
+    if (missed !== undefined && missed.later === undefined) {
+      writeResponse(res, method, missed);
+      return;
+    }
     const { response, open } = host.decideEvents(request);
     if (open === undefined) {
+      missed?.abandon?.();
       writeResponse(res, method, response);
       return;
     }
@@ -82,10 +89,38 @@ export class EventStreams implements FrameSender {
     this.#sockets.add(socket);
     res.onAborted(() => socket.closed());
     res.onWritable(() => socket.writable());
+    if (missed !== undefined) {
+      socket.held = [];
+      socket.events = open(socket);
+      void this.#sendMissed(socket, response, missed);
+      return;
+    }
     res.writeStatus(headText(response, response.contentType));
     // The head is sent immediately, because the first frame may come much later.
     socket.write(COMMENT);
     socket.events = open(socket);
+  }
+
+  /** Sends what a client has missed, and then what the socket has held. Cuts a stream that fails, so that the client continues it. */
+  async #sendMissed(socket: EventSocket, head: RestResponse, missed: RestResponse): Promise<void> {
+    const answer = await missed.later!;
+    if (!socket.isOpen) return;
+    // Clients connect again by themselves, and most give up at an error. So a past that is not kept is an event, and the frames follow it.
+    const parts = answer.status === 410 ? [utf8(`event: gap\ndata: ${answer.body}\n\n`)] : answer.parts;
+    if (parts === undefined) {
+      socket.closed();
+      writeResponse(socket.res, 'GET', missed);
+      return;
+    }
+    socket.res.cork(() => socket.res.writeStatus(headText(head, head.contentType)).write(COMMENT));
+    try {
+      for await (const part of parts) if (!(await socket.writeFirst(part))) return;
+      const { held } = socket;
+      socket.held = undefined;
+      for (const event of held!) socket.write(event);
+    } catch {
+      if (socket.isOpen) socket.res.close();
+    }
   }
 
   #beat(): void {
@@ -106,7 +141,11 @@ class EventSocket implements Connection, TopicMember {
   place = 0;
   /** The bytes of the messages since the response began to hold bytes back; 0 while the response accepts all bytes. */
   waitingBytes = 0;
-  #isOpen = true;
+  isOpen = true;
+  /** The events that wait behind those of {@link writeFirst}, and the number of their bytes. */
+  held: Uint8Array[] | undefined;
+  #heldBytes = 0;
+  #onSent: (() => void) | undefined;
   #topic: number | undefined;
   #event: Uint8Array = COMMENT;
   /**
@@ -124,28 +163,55 @@ class EventSocket implements Connection, TopicMember {
     readonly onClosed: () => void,
   ) {}
 
+  /** Writes an event before those that are held. @returns false if the client has left; true when the client has read the event */
+  async writeFirst(event: Uint8Array): Promise<boolean> {
+    if (this.isOpen) this.#write(event);
+    if (this.isOpen && this.waitingBytes > 0)
+      await new Promise<void>((resolve) => {
+        this.#onSent = resolve;
+      });
+    return this.isOpen;
+  }
+
   send(message: Uint8Array | string): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     const event = utf8(streamEvent(message));
-    if (this.waitingBytes > 0 && this.waitingBytes + event.length > WAITING_BYTES_MAX) this.events.dropped();
+    if (
+      this.held === undefined &&
+      this.waitingBytes > 0 &&
+      this.waitingBytes + event.length > WAITING_BYTES_MAX
+    )
+      this.events.dropped();
     else this.write(event);
   }
 
   write(event: Uint8Array): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
+    if (this.held === undefined) {
+      this.#write(event);
+      return;
+    }
+    this.held.push(event);
+    this.#heldBytes += event.length;
+    // None of these events may be lost, so the client continues from its last event.
+    if (this.#heldBytes > WAITING_BYTES_MAX) this.res.close();
+  }
+
+  #write(event: Uint8Array): void {
     this.#event = event;
     this.res.cork(this.#writeEvent);
   }
 
   /** Handles a response that has sent waiting bytes. */
   writable(): boolean {
-    if (!this.#isOpen || this.waitingBytes === 0) return true;
+    if (!this.isOpen || this.waitingBytes === 0) return true;
     // uWebSockets.js reports an empty buffer only during a write.
     const before = this.waitingBytes;
-    this.write(COMMENT);
+    this.#write(COMMENT);
     const isEmpty = this.waitingBytes === before;
     if (isEmpty) this.waitingBytes = 0;
     this.events.drained(this.waitingBytes);
+    if (isEmpty) this.#onSent?.();
     return isEmpty;
   }
 
@@ -153,26 +219,26 @@ class EventSocket implements Connection, TopicMember {
   beat(nowMs: number): void {
     if (nowMs < this.#beatAtMs) return;
     this.#beatAtMs = nowMs + BEAT_INTERVAL_MS;
-    if (this.waitingBytes === 0) this.write(COMMENT);
+    if (this.waitingBytes === 0 && this.held === undefined) this.write(COMMENT);
   }
 
   join(topic: number, sequence: number): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     this.#topic = topic;
     this.topics.join(topic, this, sequence);
   }
 
   leave(topic: number): void {
-    if (!this.#isOpen || this.#topic !== topic) return;
+    if (!this.isOpen || this.#topic !== topic) return;
     this.#topic = undefined;
     this.topics.leave(topic, this);
   }
 
   /** Ends the stream with an event that contains the close code. A client that does not read is disconnected without this event. */
   close(code: number, reason: string): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     const { res } = this;
-    if (this.waitingBytes > 0) {
+    if (this.waitingBytes > 0 || this.held !== undefined) {
       res.close();
       return;
     }
@@ -184,9 +250,10 @@ class EventSocket implements Connection, TopicMember {
 
   /** Called when the response has ended. */
   closed(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.isOpen) return;
+    this.isOpen = false;
     if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
+    this.#onSent?.();
     this.onClosed();
     this.owner?.closed(this);
     this.events?.closed();

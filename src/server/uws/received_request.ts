@@ -32,6 +32,7 @@ export class ReceivedRequest implements RestRequest {
   protocols: readonly string[] | undefined = undefined;
   acceptEncoding: string | undefined = undefined;
   ifNoneMatch: string | undefined = undefined;
+  lastEventId: string | undefined = undefined;
   hasBody = false;
   fault: string | undefined = undefined;
   readonly upgradeFault: RestResponse | undefined;
@@ -97,6 +98,9 @@ export class ReceivedRequest implements RestRequest {
         break;
       case 'if-none-match':
         this.ifNoneMatch = value;
+        break;
+      case 'last-event-id':
+        this.lastEventId = value;
         break;
       case 'content-length':
         this.#lengths = appended(this.#lengths, value);
