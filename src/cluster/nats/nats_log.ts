@@ -11,8 +11,10 @@ import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
 import { noAnswer } from './nats_streams.js';
 
-const APPEND_MS_MAX = 2_000;
-/** The time limit of a request about the log. A request that the servers lose in an election is repeated soon. */
+/**
+ * The time limit of a write, and of a request about the log. What the servers lose in an election is repeated soon. A slower write that succeeds
+ * later takes effect when the node receives its record.
+ */
 const ASK_MS_MAX = 800;
 const READ_RECORDS_MAX = 2_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
@@ -86,7 +88,7 @@ export class Log {
       expected.set('Nats-Expected-Last-Subject-Sequence', String(after.sequence));
       expected.set('Nats-Expected-Last-Subject-Sequence-Subject', this.#names.record(after.id));
     }
-    const answer = await this.#connection.request(this.#names.record(id), bytes, APPEND_MS_MAX, expected);
+    const answer = await this.#connection.request(this.#names.record(id), bytes, ASK_MS_MAX, expected);
     const { seq, error } = answer.json<Acknowledgement>();
     if (error?.err_code === WRONG_LAST_SEQUENCE) return undefined;
     if (error !== undefined) throw new Error(`the log did not take a record: ${error.description}`);
