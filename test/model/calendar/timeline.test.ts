@@ -2,31 +2,10 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { createCalendars } from '../../../src/model/calendar/calendars.js';
 import type { CalendarDefinition } from '../../../src/model/calendar/definition.js';
-import type { Calendar } from '../../../src/model/calendar/status.js';
 import type { MarketStatus } from '../../../src/wire/market_status_codes.js';
 import { cases } from '../../tier.js';
 import { disagreement, newYorkTime, plusDays, wallTime } from './reference.js';
 
-/** The days from 2024 to 2028 on which the metal futures of CME do not trade. */
-const METALS_CLOSED = new Set(
-  '2024-01-01 2024-03-29 2024-12-25 2025-01-01 2025-04-18 2025-12-25 2026-01-01 2026-04-03 2026-12-25 2027-01-01 2027-03-26 2027-12-24 2028-04-14 2028-12-25'.split(
-    ' ',
-  ),
-);
-/** Their 40 halts in these years, by the time of the halt. */
-const METALS_HALTS: ReadonlyMap<string, number> = new Map(
-  (
-    [
-      [
-        14 * 60 + 30,
-        '2024-01-15 2024-02-19 2024-05-27 2024-06-19 2024-07-04 2024-11-28 2025-01-20 2025-02-17 2025-05-26 2025-06-19 2025-07-04 2025-11-27 2026-01-19 2026-02-16 2026-05-25 2026-09-07 2026-11-26 2027-01-18 2027-02-15 2027-05-31 2027-06-18 2027-07-05 2027-11-25 2028-01-17 2028-02-21 2028-05-29 2028-06-19 2028-07-04 2028-11-23',
-      ],
-      [13 * 60, '2024-09-02 2025-09-01 2026-06-19 2026-07-03 2027-09-06 2028-09-04'],
-      [13 * 60 + 45, '2024-11-29 2025-11-28 2026-12-24 2027-11-26 2028-11-24'],
-      [14 * 60 + 45, '2026-11-27'],
-    ] as const
-  ).flatMap(([min, days]) => days.split(' ').map((day) => [day, min] as const)),
-);
 const YEARS = { min: Date.UTC(2024, 0, 1) / 1000, max: Date.UTC(2028, 11, 20) / 1000 };
 const instant = fc.integer(YEARS);
 /** The days on which New York's clocks change, and the days around them. */
@@ -37,34 +16,33 @@ const nearChangeOfClocks = fc
   )
   .map(([date, offsetS]) => Date.parse(`${date}T07:00Z`) / 1000 + offsetS);
 
-function overTheCounterStatus(breakFromMin: number, breakToMin: number, isMetals: boolean) {
-  return (unixS: number): MarketStatus => {
-    const { date, minuteOfDay, weekday } = newYorkTime(unixS);
-    if (minuteOfDay >= breakFromMin && minuteOfDay < breakToMin) return 0;
-    const evening = minuteOfDay >= 17 * 60;
-    const tradingDay = evening ? plusDays(date, 1) : date;
-    const tradingWeekday = (weekday + (evening ? 1 : 0)) % 7;
-    if (tradingWeekday === 0 || tradingWeekday === 6) return 0;
-    if (!isMetals) return /-(12-25|01-01)$/.test(tradingDay) ? 0 : 1;
-    if (METALS_CLOSED.has(tradingDay)) return 0;
-    return !evening && minuteOfDay >= (METALS_HALTS.get(date) ?? 1_440) ? 0 : 1;
-  };
+function forexStatus(unixS: number): MarketStatus {
+  const { date, minuteOfDay, weekday } = newYorkTime(unixS);
+  const evening = minuteOfDay >= 17 * 60;
+  const tradingDay = evening ? plusDays(date, 1) : date;
+  const tradingWeekday = (weekday + (evening ? 1 : 0)) % 7;
+  if (tradingWeekday === 0 || tradingWeekday === 6) return 0;
+  return /-(12-25|01-01)$/.test(tradingDay) ? 0 : 1;
 }
 
-function checkAgainst(calendar: Calendar, statusAt: (unixS: number) => MarketStatus, numRuns: number): void {
+const forex = createCalendars({}).calendars.get('forex')!;
+
+test('forex agrees with a walk minute by minute', async () => {
   fc.assert(
     fc.property(fc.oneof(instant, nearChangeOfClocks), (unixS) => {
-      const wrong = disagreement(calendar, unixS, statusAt);
+      const wrong = disagreement(forex, unixS, forexStatus);
       if (wrong !== undefined) throw new Error(wrong);
     }),
-    { numRuns: cases(numRuns) },
+    { numRuns: cases(150) },
   );
-}
+});
 
-test('forex and metals agree with a walk minute by minute', async () => {
-  const { calendars } = createCalendars({});
-  checkAgainst(calendars.get('forex')!, overTheCounterStatus(0, 0, false), 150);
-  checkAgainst(calendars.get('metals')!, overTheCounterStatus(17 * 60, 18 * 60, true), 300);
+test('forex agrees with it around Christmas and New Year on every day of the week', async (t) => {
+  for (let year = 2022; year <= 2033; year++) {
+    const endS = Date.UTC(year + 1, 0, 8) / 1000;
+    for (let atS = Date.UTC(year, 11, 20) / 1000; atS < endS; atS = forex.stateAt(atS).changeAtS)
+      t.equal(disagreement(forex, atS, forexStatus), undefined);
+  }
 });
 
 const WEEKDAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
