@@ -75,31 +75,6 @@ test('the simplified payload is the one of the vector, byte by byte', async (t) 
   t.equal(text(block.sign(0, VECTOR_SIGNATURE, 0)), frameText(VECTOR_SIGNATURE, VECTOR_BODY));
 });
 
-test('the versioned payload, field by field', async (t) => {
-  const table = tableOf([
-    [1, 100n * 10n ** 18n],
-    [65_535, -1n],
-  ]);
-  const encoder = new FrameEncoder(table, 0x0102, () => Uint8Array.of(NO_SCHEDULE, 2));
-  const body = encoder.addSigned(new SignedBlock(), indexes(2), VECTOR_TIME_NS, MS);
-  t.equal(
-    hex(body),
-    [
-      'ff', // magic
-      '02', // layout version
-      '0003', // attribute mask: bit 0 for the price, bit 1 for the market status
-      '0102', // taxonomy ID
-      '187f4dcc627041f8', // timestamp in ns
-      '0001', // asset ID
-      '00000000000000056bc75e2d63100000', // value
-      'ff', // no market schedule
-      'ffff', // asset ID
-      'ffffffffffffffffffffffffffffffff', // -1 in two's complement
-      '02', // extended hours
-    ].join(''),
-  );
-});
-
 test('the unsigned frame is the JSON that the pages describe', async (t) => {
   const table = tableOf([
     [1, 72147681412670819000000n],
@@ -203,13 +178,14 @@ test('frames of any assets agree with slow writers, and do not affect the next f
   );
 });
 
-test('signed frames in one block keep their bodies, whatever changes before they are signed', async (t) => {
+test('signed frames in one block, of JSON and binary, keep their bodies, whatever changes before they are signed', async (t) => {
   const assets = 20;
   const prices = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX });
   const round = fc.record({
     changes: fc.array(fc.tuple(fc.nat(assets - 1), prices), { maxLength: 5 }),
     set: fc.subarray(indexes(assets), { minLength: 1 }),
     withStatus: fc.boolean(),
+    isBinary: fc.boolean(),
     firstId: fc.option(fc.nat(60_000)),
     signature: fc.uint8Array({ minLength: 65, maxLength: 65 }),
   });
@@ -226,7 +202,7 @@ test('signed frames in one block keep their bodies, whatever changes before they
       const statuses = Uint8Array.from(elements.map(({ status }) => status));
       const encoder = new FrameEncoder(table, 7, () => statuses);
       block.clear();
-      const expected = rounds.map(({ changes, set, withStatus, firstId, signature }) => {
+      const expected = rounds.map(({ changes, set, withStatus, isBinary, firstId, signature }) => {
         if (firstId !== null) {
           for (const element of elements) element.id = firstId + elements.indexOf(element);
           table.resize(elements.map(({ id }) => id));
@@ -237,12 +213,15 @@ test('signed frames in one block keep their bodies, whatever changes before they
         }
         const shown = set.map((index) => elements[index]!);
         const bodyHex = slowBody(7, VECTOR_TIME_NS, shown, withStatus);
-        const body = encoder.addSigned(block, set, VECTOR_TIME_NS, withStatus ? MS : MASK_PRICE);
+        const body = encoder.addSigned(block, set, VECTOR_TIME_NS, withStatus ? MS : MASK_PRICE, isBinary);
         t.equal(hex(body), bodyHex);
-        return frameText(signature, bodyHex);
+        return isBinary ? hex(signature) + bodyHex : frameText(signature, bodyHex);
       });
       const signatures = Buffer.concat(rounds.map(({ signature }) => signature));
-      const frames = rounds.map((_, i) => text(block.sign(i, signatures, 65 * i)));
+      const frames = rounds.map(({ isBinary }, i) => {
+        const frame = block.sign(i, signatures, 65 * i);
+        return isBinary ? hex(frame) : text(frame);
+      });
       t.same(frames, expected);
     }),
     { numRuns: cases(100) },
@@ -318,28 +297,4 @@ test('a block that was large gives its memory back', async (t) => {
   // The test waits, because V8 frees the memory of buffers on another thread.
   const isFreed = () => heldBytes() - before < 1_000_000;
   t.ok(await eventually(isFreed, { what: `the memory of ${blocks.length} blocks of 2 MB each` }));
-});
-
-test('a binary frame is the payload of the JSON frame, beside JSON frames in the same block', async (t) => {
-  const table = tableOf([1, 2, 3, 9, 500].map((id) => [id, BigInt(id) * 10n ** 18n] as [number, bigint]));
-  const encoder = new FrameEncoder(table, 1, () => Uint8Array.of(0, 1, NO_SCHEDULE, 2, 3));
-  const block = new SignedBlock();
-  const frames = [
-    [indexes(1), MASK_PRICE],
-    [indexes(2), MS],
-    [indexes(5), MASK_PRICE],
-    [[0, 2, 4] as AssetIndex[], MASK_PRICE],
-    [indexes(5), MS],
-  ] as const;
-  const signature = Uint8Array.from({ length: 65 }, (_, i) => 255 - i);
-  for (let round = 0; round < 2; round++) {
-    for (const [assets, mask] of frames)
-      for (const isBinary of [true, false]) encoder.addSigned(block, assets, VECTOR_TIME_NS, mask, isBinary);
-    frames.forEach((_, i) => {
-      const binary = Buffer.from(block.sign(2 * i, signature, 0));
-      const json = JSON.parse(text(block.sign(2 * i + 1, signature, 0)));
-      t.equal(`0x${binary.toString('hex')}`, json.p);
-    });
-    block.clear();
-  }
 });
