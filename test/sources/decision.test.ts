@@ -65,39 +65,6 @@ const quoteAt = (bid: bigint, ask: bigint, ageNs = 0n): HeldQuote => ({
 const near = (price: number): HeldQuote =>
   quoteAt((BigInt(price) * SCALE * 9_999n) / 10_000n, (BigInt(price) * SCALE * 10_001n) / 10_000n);
 const market = (name: string, quote?: HeldQuote, rate?: bigint | null): Market => ({ name, quote, rate });
-const verdicts = ({ readings }: Decision) => readings.map(({ verdict }) => verdict);
-
-test('each fault has its verdict', async (t) => {
-  const good = [market('x', near(100)), market('y', near(100))];
-  const price = 100n * SCALE;
-  for (const [bad, verdict] of [
-    [market('a'), 'no quote'],
-    [market('a', quoteAt(0n, price)), 'empty'],
-    [market('a', quoteAt(price, 0n)), 'empty'],
-    [market('a', quoteAt(price + 1n, price)), 'crossed'],
-    [market('a', quoteAt(99n * SCALE, 101n * SCALE)), 'wide'],
-    [market('a', quoteAt(price, price + 1n, 10n * SECOND + 1n)), 'stale'],
-    [market('a', near(1000)), 'outlier'],
-    [market('a', near(100), null), 'converted without RATE-a'],
-    [market('a', { ...near(100), trade: 0n }), 'empty'],
-    [market('a', quoteAt(1n, 2n), 1n), 'wide'],
-  ] as const) {
-    const decision = decided([bad, ...good]);
-    t.equal(verdicts(decision)[0], verdict);
-    t.equal(decision.price, price, verdict);
-  }
-  t.equal(verdicts(decided([market('a', quoteAt(price, price + 1n, 10n * SECOND)), ...good]))[0], 'used');
-});
-
-test('a price is withheld with its reason', async (t) => {
-  t.equal(decided([market('a', near(100)), market('b')]).withheld, 'too few sources');
-  t.equal(decided([market('a', near(100)), market('b', near(1000))]).withheld, 'sources disagree');
-  t.equal(decided([market('a', near(100)), market('b', near(101))]).withheld, undefined);
-  const bounds = [101n * SCALE, 200n * SCALE] as const;
-  t.equal(decided([market('a', near(100)), market('b', near(100))], { bounds }).withheld, 'outside bounds');
-  t.equal(decided([market('a', near(102)), market('b', near(102))], { bounds }).price, 102n * SCALE);
-});
-
 test('half against half has no price, and a converted majority no wrong one', async (t) => {
   const half = [100, 100, 110, 110].map((price, i) => market(`m${i}`, near(price)));
   t.equal(decided(half).withheld, 'sources disagree');
@@ -163,22 +130,4 @@ test('a decision with the readings of an earlier one is the same as without', as
     },
   );
   fc.assert(property, { numRuns: cases(1_000) });
-});
-
-test('a conversion rounds once, toward zero: the price is less than 10^-18 below the exact product', async (t) => {
-  fc.assert(
-    fc.property(
-      fc.bigInt({ min: SCALE, max: 200_000n * SCALE }),
-      fc.bigInt({ min: 1n, max: SCALE / 1000n }),
-      fc.bigInt({ min: SCALE / 2n, max: 2n * SCALE }),
-      (bid, spread, rate) => {
-        const quote = quoteAt(bid, bid + spread);
-        const { price } = decided([market('a', quote, rate)], { minSources: 1 });
-        const exact = (2n * bid + spread) * rate;
-        const shown = price! * 2n * SCALE;
-        return shown <= exact && exact - shown < 2n * SCALE;
-      },
-    ),
-  );
-  t.pass();
 });

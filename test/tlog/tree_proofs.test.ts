@@ -1,15 +1,11 @@
-import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { test } from 'tap';
 import { parseExactJson } from '../../src/client/verify/exact_json.js';
 import { isEqual, toBase64 } from '../../src/tlog/log_text.js';
 import { emptyRoot, leafHash, rootOf } from '../../src/tlog/tree_hash.js';
 import { consistencyProof, inclusionPath, treeRoot } from '../../src/tlog/tree_nodes.js';
 import { isConsistent, isIncluded, isInSubtree, isSubtreeOf } from '../../src/tlog/tree_proofs.js';
-import { holds } from '../holds.js';
-import { cases } from '../tier.js';
 import { slowPath, slowProof, slowRoot } from './slow_tree.js';
 import { nodesOfEntries, numberedEntries, TESSERA_ENTRIES, TLOG_VECTORS } from './small_log.js';
 
@@ -33,7 +29,7 @@ interface MerkleCase {
 const MERKLE = join(TLOG_VECTORS, 'merkle');
 const skip = existsSync(MERKLE) ? false : 'the recorded data is not here';
 
-test('roots and proofs of a known log', async (t) => {
+test('roots of a known log', async (t) => {
   const roots = [0, 1, 2, 3, 7, 8, 15].map((size) =>
     toBase64(treeRoot(BigInt(size), nodesOfEntries(TESSERA_ENTRIES))),
   );
@@ -46,26 +42,6 @@ test('roots and proofs of a known log', async (t) => {
     'bC+VwvrJbalNVjfkdI8kUgs7mJoXrqiXCE7bgnD28pY=',
     'rKbDipCvhuX1GZ7g5BBe8sA6BbJ7ja/1nk427v383cs=',
   ]);
-  const read = nodesOfEntries(TESSERA_ENTRIES);
-  t.same(inclusionPath(5n, 15n, read).map(toBase64), [
-    'zMKa4OAqd7D0V4wawXST15z0JiEEkprIBPkfxOesWvA=',
-    'nk9gCR+floFqznAPtqjjcnnV64dge2jQB95D5t164Hg=',
-    'zY1lN35vrXYAPixXSd59LsU29xUJtuW4o2dNNg5Y2Co=',
-    '5jLpqTgjsBDSEX6SgZiRnbTMdTuRd8bQ5tSsAOxe0Ks=',
-  ]);
-  t.same(inclusionPath(14n, 15n, read).map(toBase64), [
-    'GiUtVP0XhIaZ/fl7ReMLgw+9YUtjFAt8kaTdfOe2u/I=',
-    '3cFRCtyHVxAUTugFyRgo30efbl+BVxdTQDIGg5H61SA=',
-    'bC+VwvrJbalNVjfkdI8kUgs7mJoXrqiXCE7bgnD28pY=',
-  ]);
-  t.same(consistencyProof(7n, 15n, read).map(toBase64), [
-    '2Q0P5jSR+TdkwdXWyx+GbBWX0KZbNZkWzCjyTPSozsw=',
-    'ThcgoV2DYcK+VCxBUDWAlNxmLy2r7dq7dK7+OlgQKWs=',
-    'ycRkkNklus5eMVRUvkD1pK321vMrA+jjOiZKU8aOcY4=',
-    'zY1lN35vrXYAPixXSd59LsU29xUJtuW4o2dNNg5Y2Co=',
-    '5jLpqTgjsBDSEX6SgZiRnbTMdTuRd8bQ5tSsAOxe0Ks=',
-  ]);
-  t.same(consistencyProof(8n, 15n, read).map(toBase64), ['5jLpqTgjsBDSEX6SgZiRnbTMdTuRd8bQ5tSsAOxe0Ks=']);
 });
 
 /** All small trees, and the trees one leaf smaller or larger than a complete tree. */
@@ -104,48 +80,6 @@ test('the proofs of every tree up to 34 entries, and of 63 to 66, are those of t
     must(isConsistent(head, head, []), `${size} to itself`);
   }
   t.same(faults, []);
-});
-
-test('mutated proofs do not hold, and do not throw', async (t) => {
-  const entries = numberedEntries(300);
-  const read = nodesOfEntries(entries);
-  const sizes = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 300 }));
-  const change = fc.record({
-    kind: fc.constantFrom('bit', 'drop', 'add', 'swap', 'root', 'cut'),
-    at: fc.nat(400),
-    bit: fc.nat(255),
-  });
-  const mutate = (
-    proof: readonly Uint8Array[],
-    { kind, at, bit }: { kind: string; at: number; bit: number },
-  ) => {
-    const copy: Uint8Array[] = proof.map((hash) => hash.slice());
-    const place = copy.length === 0 ? 0 : at % copy.length;
-    if (kind === 'bit' && copy.length > 0) copy[place]![bit >> 3]! ^= 1 << (bit & 7);
-    else if (kind === 'drop') copy.splice(place, 1);
-    else if (kind === 'swap' && copy.length > 1) copy.push(copy.shift()!);
-    else if (kind === 'cut' && copy.length > 0) copy[place] = copy[place]!.subarray(0, 31);
-    else copy.splice(place, 0, leafHash(entries[at % entries.length]!));
-    return copy;
-  };
-  holds(
-    t,
-    fc.property(sizes, change, ([a, b], how) => {
-      const [m, n] = [BigInt(Math.min(a, b)), BigInt(Math.max(a, b))];
-      const head = { size: n, root: treeRoot(n, read) };
-      const path = mutate(inclusionPath(m - 1n, n, read), how);
-      const leaf = leafHash(entries[Number(m) - 1]!);
-      const same = inclusionPath(m - 1n, n, read);
-      if (toBase64(Buffer.concat(path)) !== toBase64(Buffer.concat(same)))
-        assert.equal(isIncluded(leaf, { index: m - 1n, size: n, path }, head.root), false);
-      const older = { size: m, root: treeRoot(m, read) };
-      const honest = consistencyProof(m, n, read);
-      const proof = mutate(honest, how);
-      if (toBase64(Buffer.concat(proof)) !== toBase64(Buffer.concat(honest)))
-        assert.equal(isConsistent(older, head, proof), false);
-    }),
-    { numRuns: cases(500) },
-  );
 });
 
 test('sizes above 2^31 and 2^53 are exact', async (t) => {

@@ -209,61 +209,6 @@ test('an input counts up to max_age and not a nanosecond more', async (t) => {
   t.same([book.size, book.expiresAtNs, book.counted()], [0, undefined, []]);
 });
 
-test('an input counts up to max_future ahead of the clock and not a nanosecond more', async (t) => {
-  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
-  put(book, 0, 5n);
-  put(book, 1, 7n, -MAX_FUTURE_NS);
-  t.equal(book.price, 6n);
-  book.expire((START_NS - 1n) as TimeNs);
-  t.equal(book.price, 5n, 'the clock was stepped back');
-  put(book, 1, 7n, -MAX_FUTURE_NS - 1n);
-  t.equal(book.price, 5n);
-});
-
-test('an input that is already too old also removes the earlier one', async (t) => {
-  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
-  put(book, 0, 5n);
-  put(book, 0, 6n, MAX_AGE_NS + 1n);
-  t.equal(book.price, undefined);
-});
-
-test('one publisher counts once', async (t) => {
-  const book = new AssetBook(sampleAsset({ minPublishers: 2 }), MAX_FUTURE_NS);
-  put(book, 0, 5n);
-  put(book, 0, 6n);
-  t.equal(book.size, 1);
-  t.equal(book.price, undefined);
-  put(book, 1, 8n);
-  t.equal(book.price, 7n);
-});
-
-test('an input at the deviation counts, one past it does not, on both sides and below zero', async (t) => {
-  const asset = sampleAsset({ maxDeviation: 5n * PERCENT, aggregation: 'average' });
-  for (const sign of [1n, -1n]) {
-    const book = new AssetBook(asset, MAX_FUTURE_NS);
-    put(book, 0, sign * 1000n);
-    put(book, 1, sign * 1050n);
-    put(book, 2, sign * 950n);
-    t.equal(book.price, sign * 1000n);
-    put(book, 1, sign * 1051n);
-    t.equal(book.price, sign * 975n);
-    put(book, 2, sign * 949n);
-    t.equal(book.price, sign * 1000n);
-    t.equal(book.counted().length, 1);
-    t.equal(book.size, 3);
-  }
-});
-
-test('of two inputs too far from their mean neither counts', async (t) => {
-  const book = new AssetBook(sampleAsset({ maxDeviation: 5n * PERCENT }), MAX_FUTURE_NS);
-  put(book, 0, 100n);
-  put(book, 1, 200n);
-  t.equal(book.price, undefined);
-  t.same(book.counted(), []);
-  put(book, 2, 100n);
-  t.equal(book.price, 100n);
-});
-
 test('a changed configuration takes effect on present inputs', async (t) => {
   const book = new AssetBook(sampleAsset({ aggregation: 'average' }), MAX_FUTURE_NS);
   put(book, 0, 10n);
@@ -281,42 +226,6 @@ test('a changed configuration takes effect on present inputs', async (t) => {
   t.equal(book.price, 15n);
   book.reload(sampleAsset(), () => undefined, START_NS);
   t.same([book.price, book.size, book.expiresAtNs], [undefined, 0, undefined]);
-});
-
-/** Puts the prices of publishers every 10 ns, and returns the book's prices. @param frozenAfterNs 0 to let every publisher count */
-function pricesOf(rounds: readonly (readonly bigint[])[], frozenAfterNs: bigint): (bigint | undefined)[] {
-  const frozen = frozenAfterNs === 0n ? undefined : { afterNs: frozenAfterNs, ppm: 10n };
-  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS, frozen }), MAX_FUTURE_NS);
-  return rounds.map((prices, round) => {
-    for (const [publisher, price] of prices.entries())
-      put(book, publisher, price, 0n, START_NS + BigInt(10 * round));
-    return book.price;
-  });
-}
-
-test('a publisher whose price stands still changes no price, and counts again with its first move', async (t) => {
-  const moving = (round: number) => [100_000n + BigInt(round) * 7n, 100_005n + BigInt(round) * 6n];
-  const rounds = Array.from({ length: 12 }, (_, round) => [...moving(round), 99_000n]);
-  const without = pricesOf(
-    rounds.map((prices) => prices.slice(0, 2)),
-    0n,
-  );
-  const prices = pricesOf(rounds, 40n);
-  t.same(prices.slice(5), without.slice(5), 'after 40 ns it does not count');
-  t.notSame(prices.slice(0, 5), without.slice(0, 5));
-  t.same(pricesOf(rounds, 0n).slice(5), rounds.slice(5).map(median), 'without the rule it counts');
-  const back = pricesOf([...rounds, [...moving(12), 99_002n]], 40n).at(-1);
-  t.equal(back, median([...moving(12), 99_002n]), 'a move brings it back');
-});
-
-test('a pegged asset and a market that stands still freeze nobody', async (t) => {
-  const rounds = Array.from({ length: 12 }, () => [100n, 101n, 103n]);
-  t.same(
-    pricesOf(rounds, 40n),
-    rounds.map(() => 101n),
-  );
-  const oneMoves = Array.from({ length: 12 }, (_, round) => [100n, 101n + BigInt(round), 103n]);
-  t.same(pricesOf(oneMoves, 40n), oneMoves.map(median), 'one publisher alone proves no move of the market');
 });
 
 test('a frozen and an echoing publisher of five keep the price within the prices of the others', async () => {
@@ -341,17 +250,6 @@ test('a frozen and an echoing publisher of five keep the price within the prices
     }),
     { numRuns: cases(200) },
   );
-});
-
-test('a frozen input that is too old or too early leaves the book with the next update', async (t) => {
-  const frozen = { afterNs: 40n, ppm: 10n };
-  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS, frozen }), MAX_FUTURE_NS);
-  for (let round = 0; round < 8; round++)
-    for (const [publisher, price] of [1_000n + BigInt(round), 1_002n + BigInt(round), 5n].entries())
-      put(book, publisher, price, 0n, START_NS + BigInt(10 * round));
-  t.equal(book.size, 3);
-  put(book, 0, 1_100n, 0n, START_NS + 70n + MAX_AGE_NS + 1n);
-  t.same([book.frozen, book.size], [[], 1]);
 });
 
 test('a changed rule lets frozen publishers count, or forgets those that are gone', async (t) => {
