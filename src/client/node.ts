@@ -1,6 +1,8 @@
-import { nativePriceCurves } from '../crypto/native_price_curves.js';
+import { nativePriceCurves, nativeRecoverAddress } from '../crypto/native_price_curves.js';
+import { LineVerifier } from '../crypto/pool/line_verifier.js';
 import { Client } from './client.js';
-import { nativePlatform } from './native_platform.js';
+import { NODE } from './connect/node_platform.js';
+import type { Platform } from './connect/platform.js';
 import { createPriceSigner as createPortableSigner } from './node_index.js';
 import type { ClientOptions } from './prices/client_context.js';
 import { QuorumClient } from './quorum/quorum_client.js';
@@ -36,4 +38,19 @@ export function createClient(options: QuorumClientOptions): QuorumClient;
 export function createClient(options: ClientOptions | QuorumClientOptions): Client | QuorumClient {
   const platform = nativePlatform();
   return 'quorum' in options ? new QuorumClient(options, platform) : new Client(options, platform);
+}
+
+/** Returns Node's platform with the service's own curves. */
+function nativePlatform(): Platform {
+  let verifier: LineVerifier | undefined;
+  return {
+    ...NODE,
+    curves: nativePriceCurves,
+    recoverAddress: nativeRecoverAddress,
+    verifyLines(lines) {
+      // The tables take 19 MB, so the first range makes the tables.
+      verifier ??= new LineVerifier();
+      return verifier.verify(lines);
+    },
+  };
 }
