@@ -1,10 +1,10 @@
+import { startPricedService } from '../../scripts/load/priced_service.js';
 import { Updates } from '../../scripts/load/updates.js';
 import { PUBLISH_PATHS } from '../../src/wire/paths.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
 import { startBackground, UPDATES_PER_MESSAGE } from '../workloads/background.js';
 import { addPercentiles, measureDelays, type Way, warmUp } from '../workloads/delays.js';
-import { startPricedService } from '../workloads/priced_service.js';
 import { unsignedFrame } from '../workloads/stream_table.js';
 
 const RATES: Readonly<Record<Scale, readonly number[]>> = { full: [100, 1_000, 5_000], smoke: [100] };

@@ -1,8 +1,9 @@
+import { startNode } from '../../scripts/load/cluster_nodes.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
 import { fillLog } from '../workloads/bench_log.js';
-import { startNode, withNatsServers } from '../workloads/cluster.js';
+import { withNatsServers } from '../workloads/cluster.js';
 import { AggregateEntries } from '../workloads/log_records.js';
 
 const ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };

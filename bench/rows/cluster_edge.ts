@@ -1,12 +1,13 @@
+import { natsCpuSeconds, recentUpdates, startNode } from '../../scripts/load/cluster_nodes.js';
+import { publishFirstPrices, startPricedService } from '../../scripts/load/priced_service.js';
+import { publishEvery } from '../../scripts/load/publishers.js';
 import type { ServerProcess } from '../../scripts/load/server_process.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import type { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
-import { natsCpuSeconds, recentUpdates, startNode, withNatsServers } from '../workloads/cluster.js';
+import { withNatsServers } from '../workloads/cluster.js';
 import { countFrames, firstAssets } from '../workloads/frames.js';
-import { publishFirstPrices, startPricedService } from '../workloads/priced_service.js';
-import { publishEvery } from '../workloads/publishers.js';
 
 const ASSETS = 10;
 const LOAD = { assets: ASSETS } as const;

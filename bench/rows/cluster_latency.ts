@@ -1,9 +1,10 @@
+import { recentUpdates, startNode } from '../../scripts/load/cluster_nodes.js';
+import { publishFirstPrices, startPricedService } from '../../scripts/load/priced_service.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import type { Updates } from '../../scripts/load/updates.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
-import { recentUpdates, startNode, withNatsServers } from '../workloads/cluster.js';
+import { withNatsServers } from '../workloads/cluster.js';
 import { addPercentiles, INTERVAL_MS, measureDelays, type Way, warmUp } from '../workloads/delays.js';
-import { publishFirstPrices, startPricedService } from '../workloads/priced_service.js';
 
 const SUBSCRIBERS = 10;
 /**

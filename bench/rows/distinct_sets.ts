@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { readMetrics } from '../../scripts/load/metrics.js';
+import { startPricedService } from '../../scripts/load/priced_service.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import { pause } from '../../scripts/load/wait.js';
 import { keccak256 } from '../../src/crypto/keccak.js';
@@ -9,7 +10,6 @@ import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { addCores, coresOf } from '../harness/used_cores.js';
 import { countFrames } from '../workloads/frames.js';
-import { startPricedService } from '../workloads/priced_service.js';
 
 export const SET_ASSETS = 1_000;
 const ASSETS_PER_CONNECTION = 20;

@@ -1,9 +1,9 @@
+import { startPricedService } from '../../scripts/load/priced_service.js';
 import type { ServerProcess } from '../../scripts/load/server_process.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { addCores, coresOf } from '../harness/used_cores.js';
 import { startPeer } from '../peers/start.js';
 import { firstAssets, measureFrames } from '../workloads/frames.js';
-import { startPricedService } from '../workloads/priced_service.js';
 import { unsignedFrame } from '../workloads/stream_table.js';
 
 const ASSETS = 10;

@@ -1,10 +1,10 @@
 import type { LoadConfig } from '../../scripts/load/config.js';
+import { startPricedService } from '../../scripts/load/priced_service.js';
 import { Updates } from '../../scripts/load/updates.js';
 import { MESSAGE_TYPES, type MessageType } from '../../src/wire/stream.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
 import { addPercentiles, measureDelays, warmUp } from '../workloads/delays.js';
-import { startPricedService } from '../workloads/priced_service.js';
 import { unsignedFrame } from '../workloads/stream_table.js';
 
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 300, smoke: 10 };

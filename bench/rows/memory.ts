@@ -1,9 +1,9 @@
+import { startPricedService } from '../../scripts/load/priced_service.js';
 import type { ServerProcess, StartOptions } from '../../scripts/load/server_process.js';
 import { openStreams, type Streams } from '../../scripts/load/streams.js';
 import { pause } from '../../scripts/load/wait.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { startPeer } from '../peers/start.js';
-import { startPricedService } from '../workloads/priced_service.js';
 
 /**
  * The connections that are open before the measured connections. While they open, V8 compiles the code of a connection and keeps the

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { symbolOf, TOKEN, writeConfig } from '../../scripts/load/config.js';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
+import { requestFor } from '../../scripts/load/requests.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { storePast } from '../../scripts/load/stored_past.js';
 import { measureUsage } from '../../scripts/load/usage.js';
@@ -12,7 +13,6 @@ import { toHex } from '../../src/model/hex.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
 import type { Figures, Line, Measurement, Row, Scale, Shown } from '../harness/row.js';
 import { PROGRAM, runNode } from '../workloads/commands.js';
-import { requestFor } from '../workloads/requests.js';
 
 /** The number of publishers. The store of past aggregates is designed for 400 aggregates a second with 4 publishers. */
 const PUBLISHERS = 4;

@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { symbolOf, writeConfig } from '../../scripts/load/config.js';
 import { fetchBody } from '../../scripts/load/fetch_body.js';
 import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { openPublisher } from '../../scripts/load/publishers.js';
+import { type AnswerTimes, measureAnswers, requestFor } from '../../scripts/load/requests.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import { storePast } from '../../scripts/load/stored_past.js';
@@ -15,8 +17,6 @@ import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { addCores, coresOf } from '../harness/used_cores.js';
 import { startPeer } from '../peers/start.js';
 import { firstAssets } from '../workloads/frames.js';
-import { openPublisher } from '../workloads/publishers.js';
-import { type AnswerTimes, measureAnswers, requestFor } from '../workloads/requests.js';
 
 const ASSETS = 100;
 /** A further asset, which has only candles, so that its stored aggregate is in no answer. */

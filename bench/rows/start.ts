@@ -1,4 +1,5 @@
 import { writeConfig } from '../../scripts/load/config.js';
+import { publishFirstPrices } from '../../scripts/load/priced_service.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { median } from '../../scripts/load/statistics.js';
 import { storePast } from '../../scripts/load/stored_past.js';
@@ -8,7 +9,6 @@ import { pause } from '../../scripts/load/wait.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { PROGRAM, runNode } from '../workloads/commands.js';
-import { publishFirstPrices } from '../workloads/priced_service.js';
 import { measureTakeOvers } from '../workloads/take_over.js';
 
 const STARTS: Readonly<Record<Scale, number>> = { full: 5, smoke: 1 };

@@ -1,6 +1,6 @@
+import { type AnswerTimes, measureAnswers } from '../../scripts/load/requests.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { type FrameTimes, firstAssets, measurePricedFrames } from '../workloads/frames.js';
-import { type AnswerTimes, measureAnswers } from '../workloads/requests.js';
 import { measureService as measureSets } from './distinct_sets.js';
 import { measureUnsigned } from './latency.js';
 import { latestPath, startRestService } from './rest.js';

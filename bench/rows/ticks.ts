@@ -1,3 +1,5 @@
+import { startPricedService } from '../../scripts/load/priced_service.js';
+import { publishEvery } from '../../scripts/load/publishers.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import { publishMessage } from '../../scripts/load/updates.js';
@@ -7,8 +9,6 @@ import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { addCores, coresOf } from '../harness/used_cores.js';
 import { firstAssets } from '../workloads/frames.js';
-import { startPricedService } from '../workloads/priced_service.js';
-import { publishEvery } from '../workloads/publishers.js';
 
 const ASSETS = 10;
 /** The time between two updates of each asset, which gives 1,000 updates a second. */

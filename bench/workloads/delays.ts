@@ -1,10 +1,10 @@
 import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { openPublisher } from '../../scripts/load/publishers.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
 import type { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import type { Figures } from '../harness/row.js';
-import { openPublisher } from './publishers.js';
 
 /** The time, in ms, between two updates with a measured delay. */
 export const INTERVAL_MS = 5;

@@ -1,8 +1,8 @@
+import { startPricedService } from '../../scripts/load/priced_service.js';
 import type { ServerProcess } from '../../scripts/load/server_process.js';
 import { openStreams, type Streams, type StreamsOptions } from '../../scripts/load/streams.js';
 import { measureUsage, type Usage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
-import { startPricedService } from './priced_service.js';
 
 /** The frames that all readers received, and the cost of these frames. */
 export interface FrameUsage extends Usage {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { TOKEN, writeConfig } from '../../scripts/load/config.js';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
+import { publishFirstPrices } from '../../scripts/load/priced_service.js';
 import { startService } from '../../scripts/load/server_process.js';
 import { Updates } from '../../scripts/load/updates.js';
 import { eventually, pause } from '../../scripts/load/wait.js';
@@ -10,7 +11,6 @@ import { evmAddress } from '../../src/crypto/evm.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { toHex } from '../../src/model/hex.js';
 import { claimPort } from '../../src/server/uws/port_claim.js';
-import { publishFirstPrices } from './priced_service.js';
 
 const HOST = '127.0.0.1';
 const SYMBOL = 'A0';

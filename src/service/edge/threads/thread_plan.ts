@@ -6,7 +6,8 @@
  * | short answers per CPU second, one client | 0.75 |
  * | time until a price reaches the subscribers | 1.4 |
  *
- * There is no measurement on more cores. The value stays 1 until this row shows a gain on a machine with eight or more cores.
+ * There is no measurement on more cores. The value stays 1 until `scripts/many_cores.sh` shows a gain on a machine with eight or more
+ * cores.
  */
 const AUTO_THREADS = 1;
 

@@ -1,9 +1,9 @@
-import { type LoadConfig, writeConfig } from '../../scripts/load/config.js';
-import { clientFrame } from '../../scripts/load/frame_socket.js';
-import { type ServerProcess, type StartOptions, startService } from '../../scripts/load/server_process.js';
-import { publishMessage, Updates } from '../../scripts/load/updates.js';
 import type { Price } from '../../src/model/price.js';
+import { type LoadConfig, writeConfig } from './config.js';
+import { clientFrame } from './frame_socket.js';
 import { openPublisher } from './publishers.js';
+import { type ServerProcess, type StartOptions, startService } from './server_process.js';
+import { publishMessage, Updates } from './updates.js';
 
 /** A service in which each asset has a price of publisher 0. */
 export interface PricedService {

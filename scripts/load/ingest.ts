@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict';
-import { writeConfig } from '../../scripts/load/config.js';
-import { clientFrame } from '../../scripts/load/frame_socket.js';
-import { readMetrics } from '../../scripts/load/metrics.js';
-import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
-import { Updates } from '../../scripts/load/updates.js';
-import { measureUsage, type Usage } from '../../scripts/load/usage.js';
-import { pause } from '../../scripts/load/wait.js';
-import type { SignatureType } from '../../src/model/asset.js';
+import { type LoadConfig, writeConfig } from './config.js';
+import { clientFrame } from './frame_socket.js';
+import { readMetrics } from './metrics.js';
 import { openPublisher } from './publishers.js';
+import { type ServerProcess, startService } from './server_process.js';
+import { Updates } from './updates.js';
+import { measureUsage, type Usage } from './usage.js';
+import { pause } from './wait.js';
 
-export interface IngestLoad {
-  readonly signatureType: SignatureType;
-  readonly assets: number;
-  readonly publishers: number;
+export interface IngestLoad
+  extends Pick<LoadConfig, 'signatureType' | 'assets' | 'publishers' | 'clockPeriod' | 'threads'> {
   readonly updatesPerMessage: number;
   readonly updates: number;
   /** The number of updates before the measurement, so that the service's code is compiled and its tables are full. */
   readonly warmUpUpdates: number;
-  /** The clock period; the default is 60s. */
-  readonly clockPeriod?: string;
 }
 
 export interface IngestUsage extends Usage {
@@ -36,8 +31,8 @@ const UPDATES_ON_THE_WAY = 3_000;
  * on each socket is invalid, so that the service answers.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
-  const { signatureType, assets, publishers, clockPeriod = '60s' } = load;
-  const config = writeConfig({ signatureType, assets, publishers, clockPeriod });
+  const { signatureType, publishers } = load;
+  const config = writeConfig({ clockPeriod: '60s', ...load });
   const service = await startService(config.file);
   try {
     const sockets = await Promise.all(

@@ -1,9 +1,9 @@
-import { TOKEN } from '../../scripts/load/config.js';
-import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js';
-import { REJECTED_MESSAGE } from '../../scripts/load/updates.js';
-import { pause } from '../../scripts/load/wait.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { PUBLISH_PATHS } from '../../src/wire/paths.js';
+import { TOKEN } from './config.js';
+import { clientFrame, openFrameSocket } from './frame_socket.js';
+import { REJECTED_MESSAGE } from './updates.js';
+import { pause } from './wait.js';
 
 /** A publisher's connection. */
 export interface PublisherSocket {

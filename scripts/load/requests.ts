@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
-import { TOKEN } from '../../scripts/load/config.js';
-import type { ServerProcess } from '../../scripts/load/server_process.js';
-import { measureUsage, type Usage } from '../../scripts/load/usage.js';
+import { TOKEN } from './config.js';
+import type { ServerProcess } from './server_process.js';
+import { measureUsage, type Usage } from './usage.js';
 
 const CONNECTIONS = 32;
 
