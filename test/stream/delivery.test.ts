@@ -146,39 +146,6 @@ test('real_time: a second subscription within a millisecond of a frame gets its 
   }
 });
 
-test('real_time: an asset that ends leaves the stream and comes back with its next price', async (t) => {
-  const harness = new Harness();
-  harness.price(1, 10n);
-  harness.price(1, undefined);
-  const client = harness.connect();
-  client.subscribe(1, 3);
-  t.same(client.news(), []);
-  harness.price(1, 10n);
-  harness.price(3, 1n);
-  harness.price(1, undefined);
-  harness.endTurn();
-  t.same(client.news(), ['3=1']);
-  harness.advanceMs(1);
-  harness.price(1, 10n);
-  harness.endTurn();
-  t.same(client.news(), ['1=10']);
-});
-
-test('unsubscribing and subscribing again brings a snapshot again', async (t) => {
-  const harness = new Harness();
-  harness.price(1, 10n);
-  harness.price(3, 30n);
-  const client = harness.connect();
-  client.subscribe(1, 3);
-  harness.advanceMs(1);
-  client.unsubscribe(1);
-  client.subscribe(1);
-  harness.advanceMs(1);
-  client.subscribe(1, 3);
-  harness.advanceMs(2);
-  t.same(client.news(), ['1=10 3=30', '1=10']);
-});
-
 test('fixed channels: every live asset at each wall-clock multiple, changed or not; no live asset, no frame', async (t) => {
   const intervalsMs: Partial<Record<Channel, number>> = {
     '10ms': 10,
@@ -268,30 +235,6 @@ test('one frame is made for all that share a group, and they get the same bytes'
     t.equal(harness.published.length, 1);
     for (const client of clients) t.equal(client.last!.text, harness.published[0]!.text);
   }
-});
-
-test('a newcomer gets its snapshot alone, and the next frame with the others', async (t) => {
-  const harness = new Harness();
-  const first = harness.connect();
-  first.subscribe(1);
-  harness.price(1, 5n);
-  harness.endTurn();
-  const second = harness.connect();
-  second.subscribe(1);
-  t.same(first.news(), ['1=5']);
-  t.same(second.news(), ['1=5']);
-  harness.advanceMs(1);
-  harness.price(1, 6n);
-  const third = harness.connect();
-  third.subscribe(1);
-  t.same(third.news(), ['1=6'], 'the newest value, before the others have it');
-  harness.endTurn();
-  harness.advanceMs(3);
-  t.same([first.news(), second.news(), third.news()], [['1=6'], ['1=6'], []]);
-  harness.price(1, 7n);
-  harness.endTurn();
-  t.same([first.news(), second.news(), third.news()], [['1=7'], ['1=7'], ['1=7']]);
-  t.equal(new Set([first, second, third].flatMap(({ topics }) => [...topics.keys()])).size, 1);
 });
 
 test('market statuses are part of each asset; JSON leaves out those without a calendar', async (t) => {

@@ -60,34 +60,6 @@ test('a newcomer while a frame is being signed gets its snapshot at once and joi
   t.same([first.news(), second.news()], [['1=7'], ['1=7']]);
 });
 
-test('a connection that leaves while a frame is being signed gets its prices in the next group', async (t) => {
-  const harness = new Harness({ signsLater: true });
-  const client = harness.connect(SIGNED_REAL_TIME);
-  client.subscribe(1);
-  harness.price(1, 5n);
-  harness.endTurn();
-  t.equal(harness.signing, 1);
-  harness.advanceMs(1);
-  client.subscribe(3);
-  await harness.finishSigning();
-  harness.advanceMs(5);
-  t.same(client.news(), ['1=5']);
-});
-
-test('the next frame holds the changes of one whose signature failed', async (t) => {
-  const harness = new Harness({ signsLater: true });
-  const client = harness.connect(SIGNED_REAL_TIME);
-  client.subscribe(1);
-  harness.price(1, 5n);
-  harness.endTurn();
-  await harness.finishSigning('failed');
-  t.same(client.news(), []);
-  t.equal(harness.counters.framesSkipped, 1);
-  harness.advanceMs(2);
-  await harness.finishSigning();
-  t.same(client.news(), ['1=5']);
-});
-
 test('fixed channels: a tick that comes while a frame is being signed is skipped and counted', async (t) => {
   const harness = new Harness({ signsLater: true });
   harness.price(1, 5n);

@@ -80,30 +80,6 @@ test('a reader without progress is closed with 1013 after slow_consumer, one wit
   t.equal(harness.engine.groupCount, 1);
 });
 
-test('a slow reader may change its subscriptions; it then gets the newest values of the new set', async (t) => {
-  const harness = new Harness();
-  const slow = harness.connect();
-  slow.subscribe(1);
-  slow.stopReading();
-  harness.price(1, 1n);
-  harness.endTurn();
-  harness.advanceMs(1);
-  harness.price(1, 2n);
-  harness.price(3, 3n);
-  harness.endTurn();
-  slow.subscribe(3);
-  harness.advanceMs(5);
-  slow.unsubscribe(1);
-  harness.price(3, 4n);
-  harness.endTurn();
-  harness.advanceMs(5);
-  t.same(slow.news(), ['1=1']);
-  slow.read();
-  t.same(slow.news(), ['3=4']);
-  harness.advanceMs(5);
-  t.same(slow.news(), []);
-});
-
 test('a clock stepped back does not close a slow reader early', async (t) => {
   const harness = new Harness();
   const slow = harness.connect();
@@ -119,32 +95,6 @@ test('a clock stepped back does not close a slow reader early', async (t) => {
   t.equal(slow.closedWith, undefined);
   harness.advanceMs(2_000, 10);
   t.equal(slow.closedWith, 1013);
-});
-
-test('real_time: a snapshot that the socket drops comes when it has drained', async (t) => {
-  for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
-    const harness = new Harness({ limits: { slowConsumerNs: 10_000_000_000n } });
-    for (const id of [1, 3, 500]) harness.price(id, BigInt(id));
-    const client = harness.connect(options);
-    client.stopReading();
-    client.subscribe(1);
-    harness.advanceMs(2);
-    client.bufferedBytesMax = 0;
-    client.subscribe(3);
-    harness.advanceMs(2);
-    client.unsubscribe(1);
-    client.subscribe(500);
-    harness.advanceMs(2);
-    t.same(client.news(), ['1=1'], 'the others were dropped');
-    t.equal(client.topics.size, 0);
-    client.bufferedBytesMax = Number.POSITIVE_INFINITY;
-    client.read();
-    t.same(client.news(), ['3=3 500=500']);
-    harness.price(3, 4n);
-    harness.endTurn();
-    harness.advanceMs(2);
-    t.same(client.news(), ['3=4']);
-  }
 });
 
 test('one that goes on asking and reads nothing is closed all the same', async (t) => {
