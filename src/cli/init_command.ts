@@ -64,7 +64,7 @@ export function registerInit(program: Command, streams: CommandStreams = process
     .option('--oracle-id <id>', 'the name of the service in Stark prices, for ever', parseOracleId, 'servc')
     .action(async (dir: string, _: unknown, command: Command) => {
       try {
-        await init(dir, command, streams);
+        await initFolder(dir, command, streams);
       } catch (error) {
         tell(streams.stderr, errorText(error));
         process.exitCode ||= 1;
@@ -72,13 +72,13 @@ export function registerInit(program: Command, streams: CommandStreams = process
     });
 }
 
-async function init(dir: string, command: Command, streams: CommandStreams): Promise<void> {
+async function initFolder(dir: string, command: Command, streams: CommandStreams): Promise<void> {
   const given = command.opts<InitOptions>();
   const isDecided = given.sources || given.publisher !== undefined;
   const isTerminal = (streams.stdin as { isTTY?: boolean }).isTTY === true;
   if (!isDecided && !isTerminal)
     throw new Error('name the publishers with --publisher, or publish prices of real markets with --sources');
-  if (!isDecided) await ask(command, streams);
+  if (!isDecided) await askForOptions(command, streams);
   const { publisher = [], assets = [], publicUrl, tlsCert, tlsKey, ...options } = command.opts<InitOptions>();
   if (given.sources && publisher.length > 0)
     throw new Error('--sources is a publisher on this host, and --publisher names others: give one of them');
@@ -111,7 +111,7 @@ async function init(dir: string, command: Command, streams: CommandStreams): Pro
 }
 
 /** Asks for options on a terminal, each until its answer is valid. An empty answer gives no value. */
-async function ask(command: Command, { stdin, stderr }: CommandStreams): Promise<void> {
+async function askForOptions(command: Command, { stdin, stderr }: CommandStreams): Promise<void> {
   const lines = createInterface({ input: stdin });
   const answers = lines[Symbol.asyncIterator]();
   try {

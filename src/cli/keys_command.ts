@@ -38,7 +38,7 @@ export function registerKeys(program: Command): void {
     .description('make a root key, which signs announcements; keep it offline, no service ever needs it')
     .requiredOption('--out <file>', 'the new file of the key, which only its owner can read')
     .action((options: { out: string }) =>
-      run(keys, () => {
+      runAction(keys, () => {
         const key = createPrivateKey('evm');
         writeNewFile(options.out, `0x${key.toString('hex')}\n`);
         print([
@@ -55,7 +55,7 @@ export function registerKeys(program: Command): void {
     .option('--signers <file>', 'the answer of GET /v1/signers: the keys of the new list, and the next ones')
     .option('--next-root <address>', 'another root key, which signs all later announcements', parseEvmAddress)
     .action((options: AnnounceOptions) =>
-      run(keys, () => {
+      runAction(keys, () => {
         const file = readChainFile(options.chain);
         const nowS = Math.floor(Date.now() / 1000);
         const before = file.newest?.signers ?? [];
@@ -65,7 +65,7 @@ export function registerKeys(program: Command): void {
           options.signers === undefined
             ? before
             : mergeSigners(before, listedSigners(readFileSync(options.signers, 'utf8')), nowS);
-        print([...append(file, signers, options, nowS), ...openEnds(signers, nowS)]);
+        print([...appendAnnouncement(file, signers, options, nowS), ...openEnds(signers, nowS)]);
       }),
     );
 
@@ -74,7 +74,7 @@ export function registerKeys(program: Command): void {
   )
     .description('cut off stolen keys: sign a list in which no signature of them counts, whatever its time')
     .action((addresses: readonly string[], options: SignOptions) =>
-      run(keys, () => {
+      runAction(keys, () => {
         const file = readChainFile(options.chain);
         const listed = file.newest?.signers ?? [];
         const stranger = addresses.find((address) => !listed.some(({ key }) => isSameKey(key, address)));
@@ -86,7 +86,7 @@ export function registerKeys(program: Command): void {
             : signer,
         );
         print([
-          ...append(file, signers, options, Math.floor(Date.now() / 1000)),
+          ...appendAnnouncement(file, signers, options, Math.floor(Date.now() / 1000)),
           'now give the file to every node and reload them, and send the announcement to your contracts;',
           'a service that still signs with such a key loses its readers: change keys first, or at the same time',
         ]);
@@ -97,7 +97,7 @@ export function registerKeys(program: Command): void {
     .command('show <chain>')
     .description('check a chain of announcements and show its newest list')
     .action((chain: string) =>
-      run(keys, () => {
+      runAction(keys, () => {
         const { newest } = readChainFile(chain);
         if (newest === undefined) throw new Error(`${chain} has no announcement`);
         print(describeList(newest));
@@ -121,7 +121,7 @@ function withSigning(command: Command): Command {
 }
 
 /** Signs a list, and replaces the file of the chain. @returns lines about the list */
-function append(
+function appendAnnouncement(
   file: ChainFile,
   signers: readonly AnnouncedSigner[],
   { chain, root, key, expires, nextRoot }: AnnounceOptions,
@@ -163,7 +163,7 @@ function readKey(file: string): Uint8Array {
   return key;
 }
 
-function run(command: Command, action: () => void): void {
+function runAction(command: Command, action: () => void): void {
   try {
     action();
   } catch (error) {

@@ -172,24 +172,24 @@ class AuditRun {
 
   async run(): Promise<number> {
     const { policy, stream, token = '' } = this.#flags;
-    const audit = await this.#open(readPolicy(policy));
+    const audit = await this.#openAudit(readPolicy(policy));
     const onSignal = () => this.#stop.abort();
     for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
     const listener = stream
       ? await AggregateListener.open(this.#url, token, {
-          onAggregate: (text) => this.#receive(audit, text),
+          onAggregate: (text) => this.#receivePrice(audit, text),
           onDown: (reason) => this.#warn(reason),
         })
       : undefined;
     try {
-      return await this.#follow(audit);
+      return await this.#followLog(audit);
     } finally {
       for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
       listener?.close();
     }
   }
 
-  async #open(policy: LogPolicy): Promise<LogAudit> {
+  async #openAudit(policy: LogPolicy): Promise<LogAudit> {
     const { payloads, every } = this.#flags;
     try {
       makeFolder(this.#dir);
@@ -216,12 +216,12 @@ class AuditRun {
       this.#warn(
         shown`the service promises no delay of its log; the audit allows ${PROMISED_MS_DEFAULT / 1_000} s`,
       );
-    const onFinding = (finding: AuditFinding) => this.#find(finding);
+    const onFinding = (finding: AuditFinding) => this.#countFinding(finding);
     const options = { log, policy, has, keep, nowNs, delay, onFinding, onUnsigned } as const;
     return new LogAudit(options, await this.#folder.read());
   }
 
-  async #follow(audit: LogAudit): Promise<number> {
+  async #followLog(audit: LogAudit): Promise<number> {
     let faults = 0;
     let { size } = audit;
     let isSaid = false;
@@ -230,10 +230,10 @@ class AuditRun {
       try {
         const step = await audit.step();
         const evidence = this.#received ?? step.evidence;
-        if (evidence !== undefined) return await this.#report(evidence);
+        if (evidence !== undefined) return await this.#reportEvidence(evidence);
         faults = 0;
         lastFault = '';
-        if (step.size !== size || !isSaid) this.#out.write(summary(audit, this.#flags, this.#findings));
+        if (step.size !== size || !isSaid) this.#out.write(auditSummary(audit, this.#flags, this.#findings));
         isSaid = true;
         size = step.size;
         if (this.#flags.once) break;
@@ -244,7 +244,7 @@ class AuditRun {
           return 2;
         }
         faults = audit.size > size && !this.#findings.has('files withheld') ? 0 : faults + 1;
-        if (audit.size > size) this.#out.write(summary(audit, this.#flags, this.#findings));
+        if (audit.size > size) this.#out.write(auditSummary(audit, this.#flags, this.#findings));
         size = audit.size;
         const { message } = error as Error;
         if (message !== lastFault) this.#warn(errorText(error));
@@ -253,18 +253,18 @@ class AuditRun {
       }
       await setTimeout(this.#flags.every * 1_000, undefined, { signal: this.#stop.signal }).catch(() => {});
     }
-    if (this.#findings.size > 0) this.#out.write(summary(audit, this.#flags, this.#findings));
+    if (this.#findings.size > 0) this.#out.write(auditSummary(audit, this.#flags, this.#findings));
     return [...this.#findings.keys()].some((kind) => kind !== 'smaller checkpoint') ? 1 : 0;
   }
 
   /** Writes the first finding of each kind. The summaries count the others. */
-  #find({ kind, text }: AuditFinding): void {
+  #countFinding({ kind, text }: AuditFinding): void {
     const count = this.#findings.get(kind) ?? 0;
     this.#findings.set(kind, count + 1);
     if (count === 0) this.#out.write(shown`FINDING: ${reasonText(text)}`);
   }
 
-  #receive(audit: LogAudit, text: string): void {
+  #receivePrice(audit: LogAudit, text: string): void {
     try {
       this.#received ??= audit.receive(text);
     } catch (error) {
@@ -272,7 +272,7 @@ class AuditRun {
     }
   }
 
-  async #report(evidence: Evidence): Promise<number> {
+  async #reportEvidence(evidence: Evidence): Promise<number> {
     const file = await this.#folder.writeEvidence(evidence, Date.now());
     const found = 'found' in evidence ? shown`: ${reasonText(evidence.found)}` : shown``;
     this.#out.write(shown`FAULT: ${evidence.kind}${found}; the evidence is in ${file}`);
@@ -284,7 +284,7 @@ class AuditRun {
   }
 }
 
-function summary(
+function auditSummary(
   { size, found, unchecked }: LogAudit,
   { payloads }: Pick<AuditFlags, 'payloads'>,
   findings: ReadonlyMap<AuditFinding['kind'], number>,

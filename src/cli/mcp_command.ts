@@ -73,14 +73,14 @@ async function serveTools(options: PastCommandOptions, streams: CommandStreams):
     },
   });
   try {
-    await session.run(until(stdin.setEncoding('utf8') as AsyncIterable<string>, out));
+    await session.run(linesUntilClosed(stdin.setEncoding('utf8') as AsyncIterable<string>, out));
   } finally {
     await client.close();
   }
 }
 
 /** Yields the input until the reader of the output has closed. */
-async function* until(input: AsyncIterable<string>, out: LineWriter): AsyncIterable<string> {
+async function* linesUntilClosed(input: AsyncIterable<string>, out: LineWriter): AsyncIterable<string> {
   for await (const text of input) {
     if (out.isClosed) return;
     yield text;

@@ -11,12 +11,12 @@ const SERVICE_NAME = new RegExp(`^${SERVICE_NAME_PATTERN}$`);
 
 /** Reads an EVM address. @throws InvalidArgumentError for another text */
 export function parseEvmAddress(text: string): string {
-  return unless(addressFault(text), text.toLowerCase());
+  return valueUnless(addressFault(text), text.toLowerCase());
 }
 
 /** Reads an EVM address or a Stark public key. @throws InvalidArgumentError for another text */
 export function parseKey(text: string): string {
-  return unless(keyFault(text), text);
+  return valueUnless(keyFault(text), text);
 }
 
 /** A publisher, named by an address or a Stark public key. */
@@ -40,7 +40,7 @@ export function collectKey(text: string, keys: readonly string[] = []): readonly
 export function parseSocketUrl(text: string): string {
   return (
     readServiceUrl(text, 'ws') ??
-    unless('expected an address such as ws://127.0.0.1:8080, without a user and a query', '')
+    valueUnless('expected an address such as ws://127.0.0.1:8080, without a user and a query', '')
   );
 }
 
@@ -48,24 +48,27 @@ export function parseSocketUrl(text: string): string {
 export function parseWebUrl(text: string): string {
   return (
     readServiceUrl(text, 'http') ??
-    unless('expected an address such as https://prices.example.com, without a user and a query', '')
+    valueUnless('expected an address such as https://prices.example.com, without a user and a query', '')
   );
 }
 
 /** Reads an oracle ID. @throws InvalidArgumentError for another text */
 export function parseOracleId(text: string): string {
-  return unless(ORACLE_ID.test(text) ? undefined : `expected ${ORACLE_ID_LENGTH} ASCII characters`, text);
+  return valueUnless(
+    ORACLE_ID.test(text) ? undefined : `expected ${ORACLE_ID_LENGTH} ASCII characters`,
+    text,
+  );
 }
 
 /** Reads the name of a service, as in `<name>_signed_price`. @throws InvalidArgumentError for another text */
 export function parseServiceName(text: string): string {
-  return unless(
+  return valueUnless(
     SERVICE_NAME.test(text) ? undefined : 'expected a word of lower-case letters, digits and _',
     text,
   );
 }
 
-function unless(fault: string | undefined, value: string): string {
+function valueUnless(fault: string | undefined, value: string): string {
   if (fault !== undefined) throw new InvalidArgumentError(fault);
   return value;
 }

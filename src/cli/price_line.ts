@@ -39,11 +39,11 @@ type LineFields = Readonly<Record<string, unknown>>;
 export function parsePriceLine(line: string, lineNumber: number, options: PriceLineOptions): PriceLine {
   const value = parseExactJson(line);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return bad('it is not a JSON object such as {"asset":"BTCUSD","price":"95000.5"}');
+    return badLine('it is not a JSON object such as {"asset":"BTCUSD","price":"95000.5"}');
   const fields = value as LineFields;
   if (fields['type'] === SIGNED_PRICES_TYPE) {
     const traceId = fields['trace_id'];
-    if (typeof traceId !== 'string') return bad('trace_id is not a string');
+    if (typeof traceId !== 'string') return badLine('trace_id is not a string');
     return { kind: 'forward', messages: [{ traceId, text: line }] };
   }
   if (Array.isArray(fields['signed_prices']))
@@ -56,27 +56,27 @@ export function parsePriceLine(line: string, lineNumber: number, options: PriceL
 export function parsePriceArgument(text: string, options: PriceLineOptions): PriceLine {
   const [, asset, price] = /^(.+)=([^=]+)$/.exec(text) ?? [];
   return asset === undefined
-    ? bad(`"${shownText(text)}" is not SYMBOL=PRICE, such as BTCUSD=95000.5`)
+    ? badLine(`"${shownText(text)}" is not SYMBOL=PRICE, such as BTCUSD=95000.5`)
     : priceToSign({ asset, price }, options);
 }
 
 function priceToSign(fields: LineFields, { scaled, clock }: PriceLineOptions): PriceLine {
   const { asset, price: priceField, timestamp, trigger, metadata } = fields;
-  if (typeof asset !== 'string' || asset === '') return bad('asset is not a symbol');
+  if (typeof asset !== 'string' || asset === '') return badLine('asset is not a symbol');
   // The JSON parser keeps the exact text of a number, so this text has all digits of the price.
   const priceText = String(priceField);
   const price = scaled ? parsePrice(priceText) : parseDecimalPrice(priceText);
   if (price === undefined) {
-    if (/^-0(?:\.0+)?$/.test(priceText)) return bad(`price "${priceText}" is zero with a sign`);
-    return bad(
+    if (/^-0(?:\.0+)?$/.test(priceText)) return badLine(`price "${priceText}" is zero with a sign`);
+    return badLine(
       `price "${priceText}" is not ${scaled ? 'an integer times 10^18 in range' : 'a decimal number in range, such as 95000.5'}`,
     );
   }
   const timestampNs = timestamp === undefined ? clock.nowNs() : parseTimeNs(String(timestamp));
-  if (timestampNs === undefined) return bad('timestamp is not in nanoseconds');
-  if (trigger !== undefined && typeof trigger !== 'string') return bad('trigger is not a string');
+  if (timestampNs === undefined) return badLine('timestamp is not in nanoseconds');
+  if (trigger !== undefined && typeof trigger !== 'string') return badLine('trigger is not a string');
   if (metadata !== undefined && (typeof metadata !== 'object' || metadata === null)) {
-    return bad('metadata is not an object');
+    return badLine('metadata is not an object');
   }
   return { kind: 'sign', price: { symbol: asset, price, timestampNs, trigger, metadata } };
 }
@@ -91,7 +91,7 @@ function recordedPrices(
   for (const [i, value] of values.entries()) {
     const signedPrice = value as LineFields | null;
     const externalAssetId = signedPrice?.['external_asset_id'];
-    if (typeof externalAssetId !== 'string') return bad('external_asset_id is not a string');
+    if (typeof externalAssetId !== 'string') return badLine('external_asset_id is not a string');
     const type = signedPrice?.['signature_type'] as SignatureType;
     const stark = type === 'stark' ? parseStarkAssetId(externalAssetId) : undefined;
     const assetId = stark?.assetId ?? externalAssetId;
@@ -108,6 +108,6 @@ function recordedPrices(
   return { kind: 'forward', messages };
 }
 
-function bad(reason: string): PriceLine {
+function badLine(reason: string): PriceLine {
   return { kind: 'bad', reason };
 }

@@ -61,13 +61,13 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
       const isDefaultUrl = command.getOptionValueSource('url') === 'default';
       const status =
         options.from === undefined
-          ? await publish(prices, options, streams)
+          ? await publishPrices(prices, options, streams)
           : await publishFrom(options.from, prices, options, isDefaultUrl, streams);
       if (status !== 0) process.exitCode = status;
     });
 }
 
-async function publish(
+async function publishPrices(
   prices: readonly string[],
   options: PublishFlags,
   streams: CommandStreams,
@@ -177,7 +177,7 @@ async function publishFrom(
   }
   const { url } = result.plan.publish;
   const address = isDefaultUrl && url !== undefined ? { url: baseOf(url) } : {};
-  return await publish([], { ...options, ...address }, streams);
+  return await publishPrices([], { ...options, ...address }, streams);
 }
 
 /** Returns the options that `tickseal sources` receives. */

@@ -44,7 +44,7 @@ export class RaisedTaxonomy {
       else this.#options.onDropped();
     } else if (this.#isOfOtherList(frame) && NODE.steadyMs() - this.#readMs >= READ_INTERVAL_MS) {
       this.#waiting = [frame];
-      void this.#read();
+      void this.#readTaxonomy();
     } else this.#options.onFrame(frame, this.#named);
   }
 
@@ -55,7 +55,7 @@ export class RaisedTaxonomy {
     return !('check' in content) && content.taxonomyId !== taxonomyId;
   }
 
-  async #read(): Promise<void> {
+  async #readTaxonomy(): Promise<void> {
     const { read, move, onFrame, onRead, onDropped } = this.#options;
     const { ids: former, taxonomyId } = this.#named;
     this.#readMs = NODE.steadyMs();

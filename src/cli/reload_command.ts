@@ -28,7 +28,7 @@ export function registerReload(program: Command): void {
   command.action(async (file: string, { pid }: { readonly pid: number }) => {
     const { out, err } = outputOf(command);
     try {
-      const { isOk, messages } = await reload(file, pid);
+      const { isOk, messages } = await reloadService(file, pid);
       for (const message of messages) tell(err, ownText(isOk ? `warning: ${message}` : message));
       if (isOk) tell(out, ownText('the service has read its configuration again'));
       else process.exitCode = 2;
@@ -45,7 +45,7 @@ interface ReloadDecision {
 }
 
 /** @throws Error when the process is no service with this admin listener, or does not decide in time */
-async function reload(file: string, pid: number): Promise<ReloadDecision> {
+async function reloadService(file: string, pid: number): Promise<ReloadDecision> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -55,12 +55,12 @@ async function reload(file: string, pid: number): Promise<ReloadDecision> {
   const parsed = parseConfig(text, file);
   if (!parsed.ok) return { isOk: false, messages: parsed.errors };
   const url = lastReloadUrl(parsed.config.admin);
-  const before = await ask(url);
+  const before = await requestLastReload(url);
   if (before.pid !== pid)
     throw new Error(`process ${pid} does not answer at ${url}, process ${before.pid} does: nothing was sent`);
   process.kill(pid, 'SIGHUP');
   for (const endMs = performance.now() + RELOAD_MS_MAX; performance.now() < endMs; await pause(LOOK_MS)) {
-    const now = await ask(url);
+    const now = await requestLastReload(url);
     if (now.pid === pid && now.number > before.number) return { isOk: now.ok, messages: now.messages };
   }
   throw new Error(`process ${pid} has not decided within ${RELOAD_MS_MAX / 1_000} s: see its log`);
@@ -75,7 +75,7 @@ const lastReload = z.object({
   }),
 });
 
-async function ask(url: string): Promise<z.output<typeof lastReload>['data']> {
+async function requestLastReload(url: string): Promise<z.output<typeof lastReload>['data']> {
   let body: string;
   try {
     body = await (await boundedFetch({ url, answerMsMax: ANSWER_MS_MAX })).wholeText();

@@ -69,12 +69,12 @@ function logWarnings(warnings: readonly string[], logger: Logger): void {
  */
 export function reloadOnSignal(file: string, logger: Logger, starting: Promise<Service | undefined>): void {
   const started = starting.catch(() => undefined);
-  process.on('SIGHUP', () => void started.then((service) => service && reload(file, logger, service)));
+  process.on('SIGHUP', () => void started.then((service) => service && reloadConfig(file, logger, service)));
 }
 
 const NOT_VALID = 'the configuration is not valid; nothing was changed';
 
-function reload(file: string, logger: Logger, service: Service): void {
+function reloadConfig(file: string, logger: Logger, service: Service): void {
   const configured = readConfigured(file);
   if (!configured.ok) {
     logger.error({ errors: configured.errors }, NOT_VALID);

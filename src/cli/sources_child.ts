@@ -49,7 +49,7 @@ export class SourcesChild {
     this.#child.stdin!.on('error', () => {});
     if (onWarning !== undefined)
       createInterface({ input: this.#child.stderr! }).on('line', (line) => onWarning(line));
-    createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#take(line));
+    createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#handleLine(line));
     this.#child.once('error', (error) => this.#end(error.message));
     this.#child.once('close', (code, signal) => this.#end(`tickseal sources ended (${signal ?? code})`));
   }
@@ -86,7 +86,7 @@ export class SourcesChild {
     this.#wake();
   }
 
-  #take(text: string): void {
+  #handleLine(text: string): void {
     const { asset, price, timestamp, trigger, publish } = JSON.parse(text) as Record<string, unknown>;
     if (price === null || publish === false) {
       this.#newest.delete(String(asset));

@@ -53,7 +53,7 @@ export function registerSources(
       tell(streams.stderr, ownText(result.errors.join('\n')));
       process.exitCode = EXIT_BAD_FILE;
     } else if (flags.replay !== undefined) {
-      if (!(await replay(result.plan, flags.replay, flags.speed, streams))) process.exitCode = 1;
+      if (!(await replayRecording(result.plan, flags.replay, flags.speed, streams))) process.exitCode = 1;
     } else {
       const session = openSession(file, result, flags, streams, timing);
       const status = (await session?.run()) ?? 1;
@@ -83,7 +83,7 @@ export function readSources(file: string): SourcesResult {
   }
 }
 
-async function replay(
+async function replayRecording(
   plan: SourcesPlan,
   file: string,
   speed: number | undefined,

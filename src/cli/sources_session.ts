@@ -107,9 +107,9 @@ export class SourcesSession {
       listener = await this.#listen(this.#flags.metrics);
       for (const sentence of planRemarks(this.#result.plan)) this.#warn(sentence);
       const opened = Promise.race([this.#run.open(), this.#stopped().then((): SourceFault[] => [])]);
-      if (this.#flags.check) return await this.#check(await opened);
+      if (this.#flags.check) return await this.#checkPlan(await opened);
       const table = this.#isTable ? this.#showTable() : undefined;
-      const faults = this.#describe(await opened);
+      const faults = this.#faultTexts(await opened);
       const mustEnd = faults.length > 0 && !this.#flags.skipMissing;
       if (mustEnd) this.#stop.abort();
       await (mustEnd ? table : undefined);
@@ -129,18 +129,18 @@ export class SourcesSession {
     }
   }
 
-  async #check(faults: readonly SourceFault[]): Promise<number> {
-    await this.#passed(this.#timing.checkMs);
+  async #checkPlan(faults: readonly SourceFault[]): Promise<number> {
+    await this.#waitFor(this.#timing.checkMs);
     const decisions = this.#run.decisions();
     this.#out.write(ownText(decisionTable(decisions, false)));
-    const wrong = [...this.#describe(faults), ...faultLines(decisions)];
+    const wrong = [...this.#faultTexts(faults), ...faultLines(decisions)];
     for (const line of wrong) this.#out.write(shown`wrong: ${reasonText(line)}`);
     return wrong.length === 0 ? 0 : 1;
   }
 
   async #showTable(): Promise<void> {
     const isColoured = (process.env['NO_COLOR'] ?? '') === '';
-    while (await this.#passed(this.#timing.tableMs)) {
+    while (await this.#waitFor(this.#timing.tableMs)) {
       const { columns = 80, rows = 24 } = this.#streams.stdout as Partial<TableSize>;
       // Below the table are an empty line, the warnings, and the line of the cursor.
       const places = Math.max(0, rows - WARNINGS_ROWS_MIN);
@@ -178,7 +178,7 @@ export class SourcesSession {
   }
 
   /** Describes faults with their places in the file. */
-  #describe(faults: readonly SourceFault[]): string[] {
+  #faultTexts(faults: readonly SourceFault[]): string[] {
     const { plan, describe } = this.#result;
     return describe(faults.flatMap((fault) => faultProblems(plan, fault)));
   }
@@ -195,7 +195,7 @@ export class SourcesSession {
   }
 
   /** Resolves with `true` after the time, or with `false` if a signal comes first. */
-  async #passed(ms: number): Promise<boolean> {
+  async #waitFor(ms: number): Promise<boolean> {
     await setTimeout(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
     return !this.#stop.signal.aborted;
   }

@@ -64,35 +64,43 @@ function contentsText(
   return [
     `${folder}: ${bytesText(bytes)}, format ${format}, ${isInUse ? 'a service runs on it' : 'no service runs on it'}`,
     '',
-    ...aligned([
+    ...alignedRows([
       ['part', 'files', 'bytes'],
-      ...parts.map((part) => [part.name, count(part.files), bytesText(part.bytes)]),
+      ...parts.map((part) => [part.name, countText(part.files), bytesText(part.bytes)]),
     ]),
     '',
-    ...aligned([
+    ...alignedRows([
       ['asset', 'state', 'since', 'inputs', 'candles since'],
       ...assets.map((asset) => assetRow(asset, nowSeconds)),
     ]),
     '',
-    `known until ${timeText(contents.newestSecond)}, segment ${count(segment)}${isInUse ? '' : `; ${end}`}`,
-    `streaming IDs: ${count(streamingIds)} meanings`,
+    `known until ${timeText(contents.newestSecond)}, segment ${countText(segment)}${isInUse ? '' : `; ${end}`}`,
+    `streaming IDs: ${countText(streamingIds)} meanings`,
     ...(log === undefined
       ? []
       : [
-          `log: ${isForgotten ? 'forgotten; the folder has' : 'applied'} all records up to ${count(log.sequence)} (${log.id})`,
+          `log: ${isForgotten ? 'forgotten; the folder has' : 'applied'} all records up to ${countText(log.sequence)} (${log.id})`,
         ]),
-    damage.length === 0 ? 'damage: none' : `damage: ${count(damage.length)}`,
+    damage.length === 0 ? 'damage: none' : `damage: ${countText(damage.length)}`,
     ...damage.slice(0, NAMED_MAX).map((reason) => `  ${reason}`),
-    ...(damage.length > NAMED_MAX ? [`  and ${count(damage.length - NAMED_MAX)} more`] : []),
+    ...(damage.length > NAMED_MAX ? [`  and ${countText(damage.length - NAMED_MAX)} more`] : []),
   ].join('\n');
 }
 
 function assetRow(asset: AssetContents, nowSeconds: number): string[] {
   const { symbol, signatureType, state = '-', inputs, newestSecond, firstDaySecond } = asset;
   const age =
-    newestSecond === undefined ? '-' : `${count(Math.max(0, Math.round(nowSeconds - newestSecond)))} s ago`;
+    newestSecond === undefined
+      ? '-'
+      : `${countText(Math.max(0, Math.round(nowSeconds - newestSecond)))} s ago`;
   const since = firstDaySecond === undefined ? '-' : timeText(firstDaySecond).slice(0, 'YYYY-MM-DD'.length);
-  return [signatureType === 'evm' ? symbol : `${symbol} ${signatureType}`, state, age, count(inputs), since];
+  return [
+    signatureType === 'evm' ? symbol : `${symbol} ${signatureType}`,
+    state,
+    age,
+    countText(inputs),
+    since,
+  ];
 }
 
 function timeText(second: number | undefined): string {
@@ -100,7 +108,7 @@ function timeText(second: number | undefined): string {
 }
 
 /** Aligns the first column left and the other columns right. */
-function aligned(rows: readonly (readonly string[])[]): string[] {
+function alignedRows(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>
     row
@@ -110,7 +118,7 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-function count(value: number): string {
+function countText(value: number): string {
   return value.toLocaleString('en');
 }
 

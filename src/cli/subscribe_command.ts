@@ -116,13 +116,13 @@ export function registerSubscribe(
         decode,
         ...(decode && { messageType: given.messageType ?? 'signed_ecdsa' }),
       };
-      const exitCode = await subscribe(assets, options, streams, waitMs);
+      const exitCode = await subscribeAssets(assets, options, streams, waitMs);
       if (exitCode !== 0) process.exitCode = exitCode;
     });
 }
 
 /** @returns the exit status. */
-async function subscribe(
+async function subscribeAssets(
   assets: readonly string[],
   options: SubscribeOptions,
   streams: CommandStreams,

@@ -52,7 +52,7 @@ async function runUntilSignal(config: WitnessConfig): Promise<void> {
   const stop = new AbortController();
   for (const signal of STOP_SIGNALS) process.once(signal, () => stop.abort());
   const logger = pino({ level: process.env['TICKSEAL_LOG_LEVEL'] ?? 'info' });
-  const lock = await claim(config.folder);
+  const lock = await claimFolder(config.folder);
   let witness: RunningWitness;
   try {
     const parts = {
@@ -76,7 +76,7 @@ async function runUntilSignal(config: WitnessConfig): Promise<void> {
 }
 
 /** Locks the folder, so that no other process cosigns with it. */
-async function claim(folder: string): ReturnType<typeof lockFolder> {
+async function claimFolder(folder: string): ReturnType<typeof lockFolder> {
   try {
     makeFolder(folder);
     return await lockFolder(folder);

@@ -87,7 +87,7 @@ class FollowingClock implements Clock {
     const differenceNs = surelyBetween(wallNs - afterNs, wallNs + NS_PER_MS - beforeNs, this.#offsetNs);
     if (absolute(differenceNs) <= JUMP_NS) {
       this.#jump = undefined;
-      this.#offsetNs += within(differenceNs, elapsedNs / SLEW_DIVISOR);
+      this.#offsetNs += clamped(differenceNs, elapsedNs / SLEW_DIVISOR);
       return;
     }
     const offsetNs = wallNs - afterNs;
@@ -115,7 +115,7 @@ function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-function within(value: bigint, limit: bigint): bigint {
+function clamped(value: bigint, limit: bigint): bigint {
   if (value > limit) return limit;
   return value < -limit ? -limit : value;
 }

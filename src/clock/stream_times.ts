@@ -155,7 +155,7 @@ export class StreamEra {
 
   /** Returns the `ts` of an unsigned frame. The `ts` is at or after the clock's time, and later than every earlier `ts` of this era. */
   next(nowNs: TimeNs): TimeNs {
-    return this.#use(this.#upperAfter(nowNs));
+    return this.#signedTimeOf(this.#upperAfter(nowNs));
   }
 
   /** Returns the `ts` of one signed frame. Returns `undefined` while no time may be signed; the caller then tries again soon. */
@@ -164,11 +164,11 @@ export class StreamEra {
     const next = this.#upperAfter(nowNs);
     const upper = next > this.#signedUpper ? next : this.#signedUpper + 1n;
     if (this.#number === undefined || !this.#numbers.covers(this.#number, upper << LOW_BITS, nowNs)) {
-      this.#hold(nowNs);
+      this.#noteHeldTime(nowNs);
       return undefined;
     }
     this.#held = undefined;
-    return this.#use(upper);
+    return this.#signedTimeOf(upper);
   }
 
   /** Adds a connection of another era that has received times up to `sentUpToNs`. The clock is past `sentUpToNs`. */
@@ -196,7 +196,7 @@ export class StreamEra {
     this.#number = undefined;
   }
 
-  #hold(nowNs: TimeNs): void {
+  #noteHeldTime(nowNs: TimeNs): void {
     if (this.#isTrying(nowNs)) this.#held!.triedNs = nowNs;
     else this.#held = { sinceNs: nowNs, triedNs: nowNs };
   }
@@ -218,7 +218,7 @@ export class StreamEra {
     return next > this.#lastUpper ? next : this.#lastUpper + 1n;
   }
 
-  #use(upper: bigint): TimeNs {
+  #signedTimeOf(upper: bigint): TimeNs {
     this.#lastUpper = upper;
     return ((upper << LOW_BITS) | this.#numbers.lowBitsOf(this.#number)) as TimeNs;
   }
@@ -244,7 +244,7 @@ class EraNumbers {
    * takes another number.
    */
   take(nowNs: TimeNs): { readonly number: number; readonly usedUpToNs: bigint } | undefined {
-    const number = this.#free(nowNs);
+    const number = this.#earliestFree(nowNs);
     if (number === undefined) return undefined;
     const mark = this.#marks[number]!;
     const usedUpToNs = mark.reachNs;
@@ -269,7 +269,7 @@ class EraNumbers {
     return this.#lowBits[number]!;
   }
 
-  #free(nowNs: TimeNs): number | undefined {
+  #earliestFree(nowNs: TimeNs): number | undefined {
     let best: number | undefined;
     this.#marks.forEach(({ reachNs }, number) => {
       if (this.#taken.has(number) || reachNs >= nowNs) return;

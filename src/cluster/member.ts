@@ -74,7 +74,7 @@ export class ClusterMember {
       timing,
       nowMs,
       follower: this.#follower,
-      claim: () => this.#claim(false),
+      claim: () => this.#nextClaim(false),
       rank: () => this.nodes.rank(),
       tickMs: () => this.#receiver.tickMs,
     });
@@ -86,7 +86,7 @@ export class ClusterMember {
       taxonomy,
       host: this.#leaderHost,
       follower: this.#follower,
-      resignation: () => this.#claim(true),
+      resignation: () => this.#nextClaim(true),
       shown: this.#receiver,
     });
   }
@@ -238,7 +238,7 @@ export class ClusterMember {
     };
   }
 
-  #claim(resign: boolean): Claim {
+  #nextClaim(resign: boolean): Claim {
     const { node, name, run, configHash } = this.#options;
     return { node, name, run, attempt: ++this.#claimCount, configHash: configHash(), resign };
   }
@@ -258,10 +258,10 @@ export class ClusterMember {
     this.#options.host.apply(batch, position);
     this.#leadership.applied(position);
     if (claim?.resign) this.#leaderResigned(claim);
-    else if (claim?.run === this.#options.run && !this.#isStopped) this.#begin(epoch, position.id);
+    else if (claim?.run === this.#options.run && !this.#isStopped) this.#beginTerm(epoch, position.id);
   }
 
-  #begin(epoch: number, claimId: string): void {
+  #beginTerm(epoch: number, claimId: string): void {
     this.#leadership.begin(epoch, this.#claimant.sentMsOf(claimId));
     if (this.#isLeaving) void this.#leadership.resign('the node ends');
   }

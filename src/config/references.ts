@@ -81,8 +81,8 @@ function* tokenProblems({ tokens, listen }: ReadableFile): Generator<Problem> {
     else if (token.scopes?.includes('publish'))
       yield { path, message: 'everybody receives this token, so it must not have the scope publish' };
   }
-  yield* repeated('tokens', 'name', tokens, ({ name }) => name);
-  yield* repeated('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
+  yield* repeatedItems('tokens', 'name', tokens, ({ name }) => name);
+  yield* repeatedItems('tokens', 'sha256', tokens, ({ sha256 }) => sha256?.toLowerCase());
 }
 
 function* classProblems({ aggregation, assets }: ReadableFile): Generator<Problem> {
@@ -98,11 +98,11 @@ function* classProblems({ aggregation, assets }: ReadableFile): Generator<Proble
 const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
 
 function* assetProblems({ assets }: ReadableFile): Generator<Problem> {
-  yield* repeated('assets', 'id', assets, ({ id }) => id);
+  yield* repeatedItems('assets', 'id', assets, ({ id }) => id);
   for (const type of SIGNATURE_TYPES) {
     const symbolOf = ({ symbol, signature_type }: (typeof assets)[number]) =>
       signature_type === type ? symbol : undefined;
-    yield* repeated('assets', 'symbol', assets, symbolOf);
+    yield* repeatedItems('assets', 'symbol', assets, symbolOf);
   }
   for (const [index, { symbol, signature_type }] of assets.entries()) {
     if (signature_type === 'stark' && symbol !== undefined && !STARK_SYMBOL.test(symbol)) {
@@ -121,7 +121,7 @@ function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
   for (const type of SIGNATURE_TYPES) {
     const keyOf = ({ key, signature_type }: (typeof publishers)[number]) =>
       signature_type === type ? numberText(key) : undefined;
-    yield* repeated('publishers', 'key', publishers, keyOf);
+    yield* repeatedItems('publishers', 'key', publishers, keyOf);
   }
   for (const [index, { key, signature_type, oracle_id }] of publishers.entries()) {
     if (key !== undefined && signature_type !== undefined && !parsePublisherKey(key, signature_type)) {
@@ -199,7 +199,7 @@ function checksumOf(text: string): string | undefined {
 }
 
 /** Finds the items of `list` whose `identity` equals the `identity` of an earlier item. */
-function* repeated<T>(
+function* repeatedItems<T>(
   list: string,
   key: string,
   items: readonly T[],

@@ -76,16 +76,16 @@ interface PlaceSchema {
 function keysAt(top: PlaceSchema, path: Path): string[] {
   let places = [top];
   for (const step of path)
-    places = places.flatMap(choices).flatMap(({ properties, additionalProperties, items }) => {
+    places = places.flatMap(choicesOf).flatMap(({ properties, additionalProperties, items }) => {
       const inside = typeof step === 'number' ? items : (properties?.[step] ?? additionalProperties);
       return typeof inside === 'object' ? [inside] : [];
     });
-  return places.flatMap(choices).flatMap(({ properties = {} }) => Object.keys(properties));
+  return places.flatMap(choicesOf).flatMap(({ properties = {} }) => Object.keys(properties));
 }
 
-function choices(place: PlaceSchema): PlaceSchema[] {
+function choicesOf(place: PlaceSchema): PlaceSchema[] {
   const { anyOf = [], allOf = [], oneOf = [] } = place;
-  return [place, ...[...anyOf, ...allOf, ...oneOf].flatMap(choices)];
+  return [place, ...[...anyOf, ...allOf, ...oneOf].flatMap(choicesOf)];
 }
 
 /** Returns the value at a path. Returns `undefined` only when the path does not exist, because a file contains no `undefined`. */

@@ -30,7 +30,7 @@ function readRegularFile(file: string, isSecret: boolean): ReadText {
     }
     return { text: readFileSync(descriptor, 'utf8') };
   } catch (error) {
-    return { message: unreadable(file, error) };
+    return { message: unreadableReason(file, error) };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -40,7 +40,7 @@ function readRegularFile(file: string, isSecret: boolean): ReadText {
  * Returns the reason why a file cannot be read. The function hides a path that may be a key, because an operator may write a key in place
  * of a file name. A key in base64 may contain slashes, so the function checks each end of the path.
  */
-function unreadable(file: string, error: unknown): string {
+function unreadableReason(file: string, error: unknown): string {
   const steps = file.split(sep);
   const isShown = steps.map((_, at) => steps.slice(at).join(sep)).every((text) => shownText(text) === text);
   return `${isShown ? file : 'the file'} ${cannotBeRead(error)}`;

@@ -52,14 +52,14 @@ export function readYaml(text: string): YamlData {
     (error): Problem => ({ path: [], message: syntaxMessage(error), offset: error.pos[0] }),
   );
   const anchors: Anchors = { named: new Map(), targets: new Map() };
-  const problems = syntax.length > 0 ? syntax : [...inspect(document.contents, [], anchors)];
+  const problems = syntax.length > 0 ? syntax : [...inspectNode(document.contents, [], anchors)];
   const isReadable = syntax.length === 0 && !problems.some(({ message }) => message === UNRESOLVED_ALIAS);
   const value = isReadable ? dataOf(document) : undefined;
   if (value === TOO_MANY_ALIASES) problems.push({ path: [], message: TOO_MANY_ALIASES });
   return {
     value: value === TOO_MANY_ALIASES ? undefined : value,
     problems,
-    locate: (path) => locate(document.contents, anchors, path),
+    locate: (path) => locatePath(document.contents, anchors, path),
   };
 }
 
@@ -99,7 +99,7 @@ interface Anchors {
 }
 
 /** Finds valid YAML that is not allowed in a configuration file, and notes the anchors and aliases. */
-function* inspect(node: unknown, path: Path, anchors: Anchors): Generator<Problem> {
+function* inspectNode(node: unknown, path: Path, anchors: Anchors): Generator<Problem> {
   if (isNode(node) && 'anchor' in node && node.anchor !== undefined) anchors.named.set(node.anchor, node);
   if (isMap(node)) {
     const seen = new Set<string>();
@@ -111,11 +111,11 @@ function* inspect(node: unknown, path: Path, anchors: Anchors): Generator<Proble
       // The schema's records silently drop a key with this name.
       if (key === '__proto__') yield { path: keyPath, message: 'unknown key', offset };
       seen.add(key);
-      yield* inspect(pair.key, keyPath, anchors);
-      yield* inspect(pair.value, keyPath, anchors);
+      yield* inspectNode(pair.key, keyPath, anchors);
+      yield* inspectNode(pair.value, keyPath, anchors);
     }
   } else if (isSeq(node)) {
-    for (const [index, item] of node.items.entries()) yield* inspect(item, [...path, index], anchors);
+    for (const [index, item] of node.items.entries()) yield* inspectNode(item, [...path, index], anchors);
   } else if (isAlias(node)) {
     const target = anchors.named.get(node.source);
     if (target === undefined) yield { path, message: UNRESOLVED_ALIAS };
@@ -135,7 +135,7 @@ export function isKeptExactly(source: string): boolean {
 }
 
 /** Finds the place of the key or item at `path`. If the file has no such place, the function finds the nearest parent. */
-function locate(contents: unknown, { targets }: Anchors, path: Path): Place {
+function locatePath(contents: unknown, { targets }: Anchors, path: Path): Place {
   let node = contents;
   let offset = offsetOf(node);
   for (const step of path) {

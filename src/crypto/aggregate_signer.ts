@@ -135,7 +135,7 @@ function toRecord(
     symbol: asset.symbol,
     trigger,
     price,
-    timestampNs: newest(inputs),
+    timestampNs: newestTime(inputs),
     signedAtNs,
     signatureType: asset.signatureType,
     publicKey,
@@ -149,7 +149,7 @@ function toRecord(
   };
 }
 
-function newest(inputs: readonly PublisherPrice[]): TimeNs {
+function newestTime(inputs: readonly PublisherPrice[]): TimeNs {
   return inputs.reduce(
     (latest, { timestampNs }) => (timestampNs > latest ? timestampNs : latest),
     0n as TimeNs,

@@ -81,8 +81,8 @@ export const KEY_GRACE_S = 60;
  * - the list in force has expired.
  */
 export function followChain(texts: readonly string[], trust: ChainTrust, crypto: ChainCrypto): ChainResult {
-  if (texts.length === 0) return refused('the service announces no keys');
-  if (texts.length > ANNOUNCEMENTS_MAX) return refused(`more than ${ANNOUNCEMENTS_MAX} announcements`);
+  if (texts.length === 0) return refusedResult('the service announces no keys');
+  if (texts.length > ANNOUNCEMENTS_MAX) return refusedResult(`more than ${ANNOUNCEMENTS_MAX} announcements`);
   const { known, nowS } = trust;
   let authority: Authority = startOf(trust);
   let before: ChainList | undefined;
@@ -91,13 +91,14 @@ export function followChain(texts: readonly string[], trust: ChainTrust, crypto:
   let isKnown = known === undefined;
   for (const [index, text] of texts.entries()) {
     const read = readSigned(text, crypto);
-    if (typeof read === 'string') return refused(`announcement ${index + 1} of the chain: ${read}`);
+    if (typeof read === 'string') return refusedResult(`announcement ${index + 1} of the chain: ${read}`);
     const fault =
       orderFault(read, before) ?? authorityFault(read, authority, before) ?? timeFault(read, before, nowS);
     const name = `announcement ${read.version}`;
-    if (fault !== undefined) return refused(`${name}: ${fault}`);
+    if (fault !== undefined) return refusedResult(`${name}: ${fault}`);
     if (known?.version === read.version) {
-      if (known.digest !== read.digest) return refused(`${name}: it is not the one that was accepted before`);
+      if (known.digest !== read.digest)
+        return refusedResult(`${name}: it is not the one that was accepted before`);
       isKnown = true;
     }
     if (known !== undefined && before === undefined && read.version > known.version) isKnown = true;
@@ -108,14 +109,14 @@ export function followChain(texts: readonly string[], trust: ChainTrust, crypto:
     before = read;
   }
   if (!isKnown)
-    return refused(
+    return refusedResult(
       `announcement ${before!.version}: rolled back, version ${known!.version} was accepted before`,
     );
   const newest = { version: before!.version, digest: before!.digest };
   // The pinned keys count until the first list is in force.
-  if (inForce === undefined) return waiting(before!, waitingUntilS!, trust, newest);
+  if (inForce === undefined) return waitingResult(before!, waitingUntilS!, trust, newest);
   if (nowS !== undefined && inForce.expiresS <= nowS)
-    return refused(`announcement ${inForce.version}: it expired at ${secondText(inForce.expiresS)}`);
+    return refusedResult(`announcement ${inForce.version}: it expired at ${secondText(inForce.expiresS)}`);
   return { ok: true, list: inForce, newest, waitingUntilS };
 }
 
@@ -149,7 +150,7 @@ export function secondText(second: number): string {
 type Authority = { readonly root: string } | { readonly keys: readonly string[] };
 
 function startOf({ root, keys = [] }: ChainTrust): Authority {
-  return root === undefined ? { keys: keys.map(canonical) } : { root: canonical(root) };
+  return root === undefined ? { keys: keys.map(canonicalKey) } : { root: canonicalKey(root) };
 }
 
 function nextAuthority(list: AnnouncedList): Authority {
@@ -247,7 +248,7 @@ function isWithin(one: AnnouncedSigner, list: readonly AnnouncedSigner[]): boole
   );
 }
 
-function waiting(
+function waitingResult(
   { digest, version, root, expiresS, signedBy }: ChainList,
   untilS: number,
   { keys = [] }: ChainTrust,
@@ -255,7 +256,7 @@ function waiting(
 ): ChainResult {
   const kinds = ['evm aggregate', 'stark aggregate', 'stream'] as const;
   const signers = keys.flatMap((key) =>
-    kinds.map((kind) => ({ kind, key: canonical(key), fromS: 0, untilS: undefined, isRevoked: false })),
+    kinds.map((kind) => ({ kind, key: canonicalKey(key), fromS: 0, untilS: undefined, isRevoked: false })),
   );
   const list = {
     digest,
@@ -270,10 +271,10 @@ function waiting(
   return { ok: true, list, newest, waitingUntilS: untilS };
 }
 
-function canonical(key: string): string {
+function canonicalKey(key: string): string {
   return key.toLowerCase();
 }
 
-function refused(reason: string): ChainResult {
+function refusedResult(reason: string): ChainResult {
   return { ok: false, reason };
 }

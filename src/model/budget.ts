@@ -55,11 +55,11 @@ export class SharedBudget implements Budget {
   }
 
   take(cost: number, nowNs: bigint): boolean {
-    return this.#move(cost, nowNs, (untilNs, latestNs) => (untilNs <= latestNs ? untilNs : undefined));
+    return this.#addWork(cost, nowNs, (untilNs, latestNs) => (untilNs <= latestNs ? untilNs : undefined));
   }
 
   owe(cost: number, nowNs: bigint): void {
-    this.#move(cost, nowNs, (untilNs, latestNs) =>
+    this.#addWork(cost, nowNs, (untilNs, latestNs) =>
       untilNs <= latestNs + DEBT_NS_MAX ? untilNs : latestNs + DEBT_NS_MAX,
     );
   }
@@ -77,7 +77,7 @@ export class SharedBudget implements Budget {
    * @param decide chooses the next value of the word; `undefined` leaves the word unchanged
    * @returns true if the word has changed
    */
-  #move(
+  #addWork(
     cost: number,
     nowNs: bigint,
     decide: (untilNs: bigint, latestNs: bigint) => bigint | undefined,

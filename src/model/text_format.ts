@@ -57,9 +57,9 @@ function metricText<Source>(metric: MetricRow<Source>, source: Source): string {
     const value = series.at(-1) as Value;
     // An absent label is the same as an empty value.
     const pairs = labels.flatMap((label, i) =>
-      series[i] === '' ? [] : [`${label}="${escaped(String(series[i]))}"`],
+      series[i] === '' ? [] : [`${label}="${escapedLabel(String(series[i]))}"`],
     );
-    if (typeof value === 'number') text += line(name, pairs, value);
+    if (typeof value === 'number') text += sampleLine(name, pairs, value);
     else if (value !== undefined) text += histogramText(name, pairs, bounds, value);
   }
   return text;
@@ -75,15 +75,15 @@ function histogramText(
   let count = 0;
   buckets.forEach((inBucket, i) => {
     count += inBucket;
-    text += line(`${name}_bucket`, [...pairs, `le="${bounds[i] ?? '+Inf'}"`], count);
+    text += sampleLine(`${name}_bucket`, [...pairs, `le="${bounds[i] ?? '+Inf'}"`], count);
   });
-  return text + line(`${name}_sum`, pairs, sumSeconds) + line(`${name}_count`, pairs, count);
+  return text + sampleLine(`${name}_sum`, pairs, sumSeconds) + sampleLine(`${name}_count`, pairs, count);
 }
 
-function line(name: string, pairs: readonly string[], value: number): string {
+function sampleLine(name: string, pairs: readonly string[], value: number): string {
   return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`;
 }
 
-function escaped(text: string): string {
+function escapedLabel(text: string): string {
   return text.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`));
 }

@@ -61,7 +61,7 @@ export class Aggregator implements PublishReceiver {
       badSignaturesPerSecondMax: options.badSignaturesPerSecondMax,
       counters,
       onApplied: hooks.onApplied,
-      onAccepted: (...update) => this.#put(...update),
+      onAccepted: (...update) => this.#putInput(...update),
     });
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset, ingest.maxFutureNs));
     this.#triggers = new SigningTriggers(catalogue.listed, clock.nowNs());
@@ -189,7 +189,7 @@ export class Aggregator implements PublishReceiver {
     this.#tickedNs = nowNs;
     if (isSteppedBack) this.#gate.steppedBack(nowNs);
     const isDue = this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs;
-    if (isDue || isSteppedBack) this.#expire(nowNs, isSteppedBack);
+    if (isDue || isSteppedBack) this.#expireInputs(nowNs, isSteppedBack);
     for (const { index } of this.#triggers.due(nowNs)) {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
@@ -199,7 +199,7 @@ export class Aggregator implements PublishReceiver {
   }
 
   /** Puts an accepted update into its book and into the input store. */
-  #put(candidate: Candidate, accepted: LatestInput, nowNs: TimeNs): void {
+  #putInput(candidate: Candidate, accepted: LatestInput, nowNs: TimeNs): void {
     const { asset } = candidate;
     // The publisher's configuration may have changed during the verification, so this code reads the current configuration.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
@@ -211,7 +211,7 @@ export class Aggregator implements PublishReceiver {
     this.#tellPrice(book, nowNs);
   }
 
-  #expire(nowNs: TimeNs, isSteppedBack: boolean): void {
+  #expireInputs(nowNs: TimeNs, isSteppedBack: boolean): void {
     this.#nextExpiryNs = undefined;
     for (const book of this.#books) {
       if (isSteppedBack || book.isDue(nowNs)) {

@@ -39,14 +39,14 @@ export class InputVerifier {
       for (const one of inputs) {
         if (one.signatureType !== type || this.#verified.get(placeOf(one)) === signedTextsOf(one)) continue;
         const fields = this.#fieldsOf(one);
-        if (typeof fields === 'string') return describe(one, fields);
+        if (typeof fields === 'string') return describeFault(one, fields);
         unknown.push(one);
         updates.push(fields);
       }
       if (updates.length === 0) continue;
       const refusals = verifyHere(updates, type, this.#here);
       const at = refusals.findIndex((refusal) => refusal !== undefined);
-      if (at !== -1) return describe(unknown[at]!, refusals[at]!);
+      if (at !== -1) return describeFault(unknown[at]!, refusals[at]!);
       for (const one of unknown) this.#verified.set(placeOf(one), signedTextsOf(one));
     }
     return undefined;
@@ -94,6 +94,6 @@ function signedTextsOf({ input: { price, timestampNs, wire } }: ForeignInput): s
   return [price, wire.price, timestampNs, externalAssetId, r, s, v, msgHash].join(' ');
 }
 
-function describe({ symbol, input }: ForeignInput, reason: string): string {
+function describeFault({ symbol, input }: ForeignInput, reason: string): string {
   return `has an input of ${symbol} by ${input.wire.publisherKey} that is not authentic: ${reason}`;
 }

@@ -84,7 +84,7 @@ export class Intake implements PublishReceiver {
       return { ok: false, traceId, error: TOO_MANY_WAIT };
     const owner: WorkOwner = { caller, connection: session };
     const receivedNs = clock.nowNs();
-    const take = () => this.#take(session, owner, message, receivedNs);
+    const take = () => this.#takeMessage(session, owner, message, receivedNs);
     if (turns.isFree) {
       const taken = turns.now(take);
       return typeof taken === 'function' ? new Promise((...answer) => taken(...answer)) : taken;
@@ -104,7 +104,7 @@ export class Intake implements PublishReceiver {
     });
   }
 
-  #take(
+  #takeMessage(
     session: PublisherSession,
     owner: WorkOwner,
     message: ReadMessage,

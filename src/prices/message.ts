@@ -75,15 +75,15 @@ export function readPublishMessage(
 ): PublishMessage {
   const limits = { updatesMax, traceIdLengthMax };
   const excess = excessOf(text, updatesMax);
-  if (excess !== undefined) return refuse(undefined, excess);
+  if (excess !== undefined) return refusedMessage(undefined, excess);
   let message: unknown;
   try {
     message = JSON.parse(text.replace(TIMESTAMP_DIGITS, '$1"$2"'));
   } catch {
-    return refuse(undefined, 'the message is not JSON');
+    return refusedMessage(undefined, 'the message is not JSON');
   }
   const keys = countKeys(message);
-  if (keys === undefined) return refuse(undefined, `the message nests deeper than ${DEPTH_MAX}`);
+  if (keys === undefined) return refusedMessage(undefined, `the message nests deeper than ${DEPTH_MAX}`);
   if (!hasEscapedKey(text) && !mayRepeatKeys(text, keys)) {
     const read = readEnvelope(message, text.length, limits, false);
     if (read !== INEXACT) return read;
@@ -93,13 +93,13 @@ export function readPublishMessage(
 
 function readExactly(text: string, limits: MessageLimits): PublishMessage {
   const excess = exactExcessOf(text);
-  if (excess !== undefined) return refuse(undefined, excess);
+  if (excess !== undefined) return refusedMessage(undefined, excess);
   let message: unknown;
   try {
     message = parseLossless(text, undefined, { onDuplicateKey: refuseDuplicate });
   } catch (error) {
     const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it nests too deep';
-    return refuse(undefined, `the message is not JSON: ${reason}`);
+    return refusedMessage(undefined, `the message is not JSON: ${reason}`);
   }
   return readEnvelope(message, text.length, limits, true) as PublishMessage;
 }
@@ -130,14 +130,18 @@ function readEnvelope(
   { updatesMax, traceIdLengthMax }: MessageLimits,
   exact: boolean,
 ): PublishMessage | typeof INEXACT {
-  if (!isObject(message)) return refuse(undefined, 'the message is not a JSON object');
+  if (!isObject(message)) return refusedMessage(undefined, 'the message is not a JSON object');
   const { trace, fault } = readTraceId(message['trace_id'], traceIdLengthMax);
-  if (message['type'] !== SIGNED_PRICES_TYPE) return refuse(trace, `type is not "${SIGNED_PRICES_TYPE}"`);
+  if (message['type'] !== SIGNED_PRICES_TYPE)
+    return refusedMessage(trace, `type is not "${SIGNED_PRICES_TYPE}"`);
   const data = message['data'];
-  if (!isObject(data)) return refuse(trace, 'data is not an object of asset ID to update');
+  if (!isObject(data)) return refusedMessage(trace, 'data is not an object of asset ID to update');
   const symbols = Object.keys(data);
   if (symbols.length > updatesMax)
-    return refuse(trace, `data holds ${symbols.length} updates, updates_per_message is ${updatesMax}`);
+    return refusedMessage(
+      trace,
+      `data holds ${symbols.length} updates, updates_per_message is ${updatesMax}`,
+    );
 
   const updates: RawUpdate[] = [];
   const malformed = new Rejections();
@@ -151,7 +155,7 @@ function readEnvelope(
   return fault === undefined ? read : { ...read, fault };
 }
 
-function refuse(traceId: string | undefined, error: string): PublishMessage {
+function refusedMessage(traceId: string | undefined, error: string): PublishMessage {
   return { ok: false, traceId, error };
 }
 

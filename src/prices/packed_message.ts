@@ -37,7 +37,7 @@ type Inside = Pick<ReadMessage, 'malformed' | 'updates'>;
 
 /** Unpacks a message of another thread. The content is read only when it is first used. */
 export function unpackMessage(packed: PackedMessage): ReadMessage {
-  return opened(packed, false, unpack);
+  return openedMessage(packed, false, unpackInside);
 }
 
 /**
@@ -46,16 +46,20 @@ export function unpackMessage(packed: PackedMessage): ReadMessage {
  * @param again true if the message was sent before
  */
 export function unpackForeignMessage(packed: PackedMessage, again: boolean): ReadMessage {
-  return opened(packed, again, (content) => {
+  return openedMessage(packed, again, (content) => {
     try {
-      return checked(JSON.parse(content));
+      return checkedInside(JSON.parse(content));
     } catch {
       return { malformed: new Map([['', UNREADABLE]]), updates: [] };
     }
   });
 }
 
-function opened(packed: PackedMessage, again: boolean, read: (content: string) => Inside): ReadMessage {
+function openedMessage(
+  packed: PackedMessage,
+  again: boolean,
+  read: (content: string) => Inside,
+): ReadMessage {
   const { traceId, length, content } = packed;
   let unpacked: Inside | undefined;
   const inside = () => (unpacked ??= read(content));
@@ -74,7 +78,7 @@ function opened(packed: PackedMessage, again: boolean, read: (content: string) =
   };
 }
 
-function unpack(content: string): Inside {
+function unpackInside(content: string): Inside {
   const [malformed, updates] = JSON.parse(content) as Content;
   return {
     malformed: new Map(malformed),
@@ -105,7 +109,7 @@ function updateOf(texts: readonly (string | null)[]): RawUpdate {
 const UNREADABLE = 'the node that received the update has sent it in an unreadable form';
 
 /** @throws TypeError when the value is not the content of a message */
-function checked([malformed, updates]: Content): Inside {
+function checkedInside([malformed, updates]: Content): Inside {
   const refused = new Rejections();
   for (const [symbol, reason] of malformed) refused.add(textOf(symbol), textOf(reason));
   const valid: RawUpdate[] = [];

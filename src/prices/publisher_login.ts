@@ -59,7 +59,7 @@ export function readLogin(
   if ('error' in values) return values;
   const { publicKey, timestamp, signature: signatureText, signatureType: type } = values;
   if (!isSignatureType(type))
-    return malformed(`X-Signature-Type is not ${SIGNATURE_TYPES.map((one) => `"${one}"`).join(' or ')}`);
+    return malformedLogin(`X-Signature-Type is not ${SIGNATURE_TYPES.map((one) => `"${one}"`).join(' or ')}`);
   if (pathType !== undefined && type !== pathType)
     return {
       status: 403,
@@ -72,12 +72,12 @@ export function readLogin(
       ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), PUBLIC_KEY_BYTES[type])
       : undefined;
   if (key === undefined)
-    return malformed(`X-Public-Key is not 0x and the hex of ${PUBLIC_KEY_BYTES[type]} bytes`);
+    return malformedLogin(`X-Public-Key is not 0x and the hex of ${PUBLIC_KEY_BYTES[type]} bytes`);
   const timestampNs = parseTimeNs(timestamp);
-  if (timestampNs === undefined) return malformed('X-Timestamp is not an integer of nanoseconds');
+  if (timestampNs === undefined) return malformedLogin('X-Timestamp is not an integer of nanoseconds');
   const signature = parseSignature(signatureText, type);
   if (signature === undefined)
-    return malformed(`X-Signature is not 0x and the hex of ${SIGNATURE_FORM[type]}`);
+    return malformedLogin(`X-Signature is not 0x and the hex of ${SIGNATURE_FORM[type]}`);
   if (timestampNs < nowNs - maxPastNs)
     return { status: 401, reason: 'stale', error: 'X-Timestamp is too old' };
   if (timestampNs > nowNs + maxFutureNs)
@@ -113,7 +113,7 @@ function readHeaders(headers: LoginHeaders): LoginValues | LoginRefusal {
   return values as LoginValues;
 }
 
-function malformed(error: string): LoginRefusal {
+function malformedLogin(error: string): LoginRefusal {
   return { status: 401, reason: 'malformed', error };
 }
 

@@ -38,7 +38,7 @@ export function hashKeyOf(msgHash: Buffer): number {
  */
 export class ReplayRules {
   readonly #maxBackwardNs: bigint;
-  /** The start, or the last step back of the clock. */
+  /** The time of the start, or of the last step back of the clock. */
   #beginsNs: TimeNs;
 
   /** @param maxBackwardNs with 0, a window accepts an update only if it is newer than all earlier updates */

@@ -20,7 +20,7 @@ export class SignatureThrottle {
   /** Returns the number of updates that may be verified now. */
   allowance(second: bigint): number {
     if (!this.#isSuspect(second)) return Number.POSITIVE_INFINITY;
-    this.#enter(second);
+    this.#enterSecond(second);
     return Math.max(0, this.#badPerSecondMax - this.#bad - this.#pending);
   }
 
@@ -45,7 +45,7 @@ export class SignatureThrottle {
   end(count: number, bad: number, second: bigint): void {
     this.#pending -= count;
     if (bad === 0) return;
-    this.#enter(second);
+    this.#enterSecond(second);
     this.#bad += bad;
     if (this.#bad >= this.#badPerSecondMax) this.#suspectUntil = second + SUSPICION_S;
   }
@@ -58,7 +58,7 @@ export class SignatureThrottle {
     return second < this.#suspectUntil && this.#suspectUntil <= second + SUSPICION_S;
   }
 
-  #enter(second: bigint): void {
+  #enterSecond(second: bigint): void {
     if (second === this.#second) return;
     this.#second = second;
     this.#bad = 0;

@@ -65,11 +65,11 @@ export class SigningQueue {
   }
 
   #signDue(): void {
-    this.#sign('evm');
-    this.#sign('stark');
+    this.#signQueued('evm');
+    this.#signQueued('stark');
   }
 
-  #sign(type: SignatureType): void {
+  #signQueued(type: SignatureType): void {
     const due = this.#due[type];
     if (this.#signing[type] !== undefined || due.size === 0) return;
     const { times, signer, bookOf, onTaken, onSigned, onFailed, onWaiting } = this.#options;
@@ -99,7 +99,7 @@ export class SigningQueue {
       .then(onSigned, (error) => onFailed(batch.length, error))
       .finally(() => {
         this.#signing[type] = undefined;
-        this.#sign(type);
+        this.#signQueued(type);
       });
   }
 }

@@ -188,7 +188,7 @@ class ClusterNode implements PriceMaker {
     if (this.#term === undefined) this.#clockWatch.tick(nowNs);
     else this.#term.tick(nowNs);
     this.#options.parts.publicLog?.tick();
-    if (nowNs >= this.#lookNs) this.#look(nowNs);
+    if (nowNs >= this.#lookNs) this.#checkParts(nowNs);
   }
 
   start(): void {
@@ -286,7 +286,7 @@ class ClusterNode implements PriceMaker {
     return (await own) ?? this.#forwarder.receive(session, { ...message, again: true });
   }
 
-  #look(nowNs: TimeNs): void {
+  #checkParts(nowNs: TimeNs): void {
     const { parts, hooks } = this.#options;
     const { isReady } = this.#member;
     this.#lookNs = nowNs + LOOK_NS;

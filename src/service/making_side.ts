@@ -80,7 +80,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       laterMs: LATER_MS,
       takeOver,
       logger,
-      companion: companions(() => [publicLog, streamLog]),
+      companion: companionOf(() => [publicLog, streamLog]),
       async openFollower() {
         const isConfigured = (asset: AssetName) =>
           (making?.settings ?? settings).catalogue.placedAsset(asset) !== undefined;
@@ -110,7 +110,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
 }
 
 /** Combines the writers of files that take part in each commit of the store. */
-function companions(logs: () => readonly [OpenLog | undefined, StreamLog | undefined]): CommitCompanion {
+function companionOf(logs: () => readonly [OpenLog | undefined, StreamLog | undefined]): CommitCompanion {
   return {
     write: async () => logs()[0]?.write(),
     committed() {},

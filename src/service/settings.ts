@@ -21,7 +21,7 @@ export interface Settings {
   readonly signer: AggregateSigner | undefined;
 }
 
-/** @param before the current catalogue, for a reload */
+/** Derives the settings from a configuration. @param before the current catalogue, for a reload */
 export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, before?: Catalogue): Settings {
   const catalogue = new Catalogue(config, before);
   const { evm } = keys;

@@ -30,7 +30,7 @@ export class ClockOffset {
   constructor(saved: readonly DelayBucket[] = [], first?: bigint) {
     this.#buckets = saved.map((bucket) => ({ ...bucket }));
     this.#first = first;
-    this.#summarise();
+    this.#sumBuckets();
   }
 
   /** Adds the delay of a frame. */
@@ -47,7 +47,7 @@ export class ClockOffset {
     this.#buckets.push({ bucket, frames: 1, leastNs: delayNs });
     while (this.#buckets[0]!.bucket < bucket - WINDOW_BUCKETS) this.#buckets.shift();
     if (this.#buckets.length === 1) this.#first = bucket;
-    this.#summarise();
+    this.#sumBuckets();
   }
 
   /** The delay of a frame that comes without any lag; `undefined` while it is unknown. */
@@ -63,7 +63,7 @@ export class ClockOffset {
     return { buckets: this.#buckets, first: this.#first };
   }
 
-  #summarise(): void {
+  #sumBuckets(): void {
     this.#frames = this.#buckets.reduce((sum, { frames }) => sum + frames, 0);
     this.#leastNs = this.#buckets.reduce(
       (least, { leastNs }) => (leastNs < least ? leastNs : least),

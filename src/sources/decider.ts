@@ -71,7 +71,7 @@ export class Decider {
     for (const asset of market.assets) {
       if (isSame && this.#staysAs(asset, before, receivedNs)) continue;
       asset.hasNewQuote = true;
-      this.#judge(asset, receivedNs);
+      this.#reportIfMoved(asset, receivedNs);
     }
   }
 
@@ -82,17 +82,17 @@ export class Decider {
     for (const { inputs } of judged.map(({ plan }) => plan))
       for (const input of inputs) if (input.source === source) this.#marketOf.get(input)!.quote = undefined;
     for (const asset of judged) asset.hasNewQuote = true;
-    for (const asset of judged) this.#judge(asset, nowNs);
+    for (const asset of judged) this.#reportIfMoved(asset, nowNs);
   }
 
   /** Decides and writes the prices of all assets at the end of the interval. */
   tick(nowNs: TimeNs): Decision[] {
     this.#call++;
     return this.#assets.map((asset) => {
-      const decision = this.#decide(asset, nowNs);
+      const decision = this.#decideNow(asset, nowNs);
       asset.price = decision.price;
-      if (decision.price === undefined) this.#withhold(asset, decision);
-      else this.#say(asset, decision, 'clock');
+      if (decision.price === undefined) this.#withholdPrice(asset, decision);
+      else this.#reportPrice(asset, decision, 'clock');
       return decision;
     });
   }
@@ -100,7 +100,7 @@ export class Decider {
   /** Returns the decision about every asset at an instant, without writing it. */
   decisions(nowNs: TimeNs): Decision[] {
     this.#call++;
-    return this.#assets.map((asset) => this.#decide(asset, nowNs));
+    return this.#assets.map((asset) => this.#decideNow(asset, nowNs));
   }
 
   /** Returns the state on which later decisions depend. */
@@ -141,23 +141,24 @@ export class Decider {
     }
   }
 
-  #judge(asset: Judged, nowNs: TimeNs): void {
-    const decision = this.#decide(asset, nowNs);
+  #reportIfMoved(asset: Judged, nowNs: TimeNs): void {
+    const decision = this.#decideNow(asset, nowNs);
     const { price } = decision;
     const hasChanged = price !== asset.price;
     asset.price = price;
-    if (price === undefined) this.#withhold(asset, decision);
+    if (price === undefined) this.#withholdPrice(asset, decision);
     else if (
       asset.said === undefined ||
       reachesPercent(distanceOf(price, asset.said), asset.said, this.#delta)
     )
-      this.#say(asset, decision, 'delta');
-    if (hasChanged) for (const user of this.#converted.get(asset.plan.symbol) ?? []) this.#judge(user, nowNs);
+      this.#reportPrice(asset, decision, 'delta');
+    if (hasChanged)
+      for (const user of this.#converted.get(asset.plan.symbol) ?? []) this.#reportIfMoved(user, nowNs);
   }
 
-  #decide(asset: Judged, nowNs: TimeNs): Decision {
+  #decideNow(asset: Judged, nowNs: TimeNs): Decision {
     asset.hasNewQuote ||= asset.hasNewTime;
-    const decision = this.#current(asset, nowNs);
+    const decision = this.#lastOrNewDecision(asset, nowNs);
     return decision.atNs === nowNs ? decision : { ...decision, atNs: nowNs };
   }
 
@@ -165,9 +166,9 @@ export class Decider {
    * Decides the asset's price. First decides the assets that convert its prices, because their quotes may have become too old. Returns the
    * last decision, with its time, if nothing has changed since.
    */
-  #current(asset: Judged, nowNs: TimeNs): Decision {
+  #lastOrNewDecision(asset: Judged, nowNs: TimeNs): Decision {
     const { last } = asset;
-    if (last !== undefined && this.#holds(asset, last, nowNs)) {
+    if (last !== undefined && this.#isStillRight(asset, last, nowNs)) {
       asset.checkedCall = this.#call;
       return last;
     }
@@ -180,7 +181,7 @@ export class Decider {
   }
 
   /** Returns whether the asset's last decision still has the right price. */
-  #holds(asset: Judged, last: Decision, nowNs: TimeNs): boolean {
+  #isStillRight(asset: Judged, last: Decision, nowNs: TimeNs): boolean {
     if (asset.hasNewQuote) return false;
     return asset.checkedCall === this.#call || isSameDecision(last, this.#pricesAt(nowNs), nowNs);
   }
@@ -189,16 +190,16 @@ export class Decider {
   #staysAs(asset: Judged, before: HeldQuote, nowNs: TimeNs): boolean {
     const { last, plan, price } = asset;
     const hadPrice = last !== undefined && price !== undefined && last.price === price;
-    return hadPrice && nowNs - before.timeNs <= plan.maxAgeNs && this.#holds(asset, last, nowNs);
+    return hadPrice && nowNs - before.timeNs <= plan.maxAgeNs && this.#isStillRight(asset, last, nowNs);
   }
 
   #pricesAt(nowNs: TimeNs): (symbol: string) => bigint | undefined {
-    return (symbol) => this.#current(this.#bySymbol.get(symbol)!, nowNs).price;
+    return (symbol) => this.#lastOrNewDecision(this.#bySymbol.get(symbol)!, nowNs).price;
   }
 
   readonly #quoteOf = (input: AssetInput): HeldQuote | undefined => this.#marketOf.get(input)!.quote;
 
-  #say(asset: Judged, decision: Decision, trigger: DecisionTrigger): void {
+  #reportPrice(asset: Judged, decision: Decision, trigger: DecisionTrigger): void {
     const { unsaid } = asset;
     asset.said = decision.price;
     asset.reason = undefined;
@@ -206,7 +207,7 @@ export class Decider {
     this.#write(decisionLine(decision, { trigger, unsaid, shiftNs: this.shiftNs }), decision, trigger);
   }
 
-  #withhold(asset: Judged, decision: Decision): void {
+  #withholdPrice(asset: Judged, decision: Decision): void {
     asset.said = undefined;
     const isSameReason = decision.withheld === asset.reason;
     if (

@@ -37,11 +37,11 @@ export function decisionTable(
   const widths = HEAD.map((title, i) => Math.max(title.length, ...lines.map((row) => row[i]!.length)));
   const line = (row: readonly string[]) => {
     const padded = row.map((cell, i) => cell.padEnd(widths[i]!));
-    return shortened(padded.join('  ').trimEnd(), columns);
+    return shortenedLine(padded.join('  ').trimEnd(), columns);
   };
   const isGood = (row: readonly string[]) => row[6] === 'used' || row[6]!.startsWith('price ');
   const coloured = (row: readonly string[]) => `${isGood(row) ? GREEN : RED}${line(row)}${PLAIN}`;
-  const rest = left > 0 ? [shortened(`${left} more`, columns)] : [];
+  const rest = left > 0 ? [shortenedLine(`${left} more`, columns)] : [];
   return [line(HEAD), ...lines.map(isColoured ? coloured : line), ...rest].join('\n');
 }
 
@@ -64,7 +64,7 @@ function fittingIn<Row>(rows: number, assets: readonly (readonly Row[])[]): read
 }
 
 /** Shortens a line that would wrap. */
-function shortened(line: string, columns: number): string {
+function shortenedLine(line: string, columns: number): string {
   return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
 }
 

@@ -54,11 +54,11 @@ export function* sourcesProblems({ sources, assets }: SourcesContent): Generator
         message: `${min_sources} sources are needed, but from names ${engines.size}; name more of them, or set min_sources lower`,
       };
   }
-  yield* circles(assets);
+  yield* circularConversions(assets);
 }
 
 /** Finds circular conversions: an asset that is converted by itself, directly or through other assets. */
-function* circles(assets: SourcesContent['assets']): Generator<Problem> {
+function* circularConversions(assets: SourcesContent['assets']): Generator<Problem> {
   const done = new Set<string>();
   const visit = function* (symbol: string, way: readonly string[]): Generator<Problem> {
     for (const [place, text] of (assets[symbol]?.from ?? []).entries()) {

@@ -90,10 +90,10 @@ export class AggregateStreams extends Subscriptions<
     for (const session of new Set([...this.#groups.sessions(), ...this.#awaiting])) {
       const before = new Set(session.assets.map(({ index }) => index));
       const symbols = [...session.assets.map(({ symbol }) => symbol), ...session.awaited];
-      const { assets, unknown } = this.#find(session, symbols);
+      const { assets, unknown } = this.#findAssets(session, symbols);
       const fresh = assets.flatMap(({ index }) => (before.has(index) ? [] : [index]));
       if (fresh.length > 0) session.fresh = new Set([...(session.fresh ?? []), ...fresh]);
-      this.#await(session, unknown);
+      this.#awaitSymbols(session, unknown);
       this.#regroup(session, sortByIndex(assets));
     }
   }
@@ -114,7 +114,7 @@ export class AggregateStreams extends Subscriptions<
       return;
     }
     const gone = new Set(request.symbols);
-    this.#await(
+    this.#awaitSymbols(
       session,
       session.awaited.filter((symbol) => !gone.has(symbol)),
     );
@@ -132,7 +132,7 @@ export class AggregateStreams extends Subscriptions<
   #subscribe(session: AggregateSession, request: AggregateSubscription): void {
     const assets = new Map(session.assets.map((asset) => [asset.index, asset]));
     const fresh = new Set(session.fresh);
-    const { assets: found, unknown } = this.#find(session, request.symbols);
+    const { assets: found, unknown } = this.#findAssets(session, request.symbols);
     for (const asset of found) {
       if (assets.has(asset.index)) continue;
       assets.set(asset.index, asset);
@@ -143,12 +143,12 @@ export class AggregateStreams extends Subscriptions<
     const { subscriptionsPerConnection } = this.#options.limits;
     const room = subscriptionsPerConnection - assets.size;
     const awaited = [...new Set([...session.awaited, ...unknown.filter(isSymbol)])];
-    this.#await(session, awaited.slice(0, room));
+    this.#awaitSymbols(session, awaited.slice(0, room));
     this.#answerAndRegroup(session, request, sortByIndex([...assets.values()]));
     // An unknown symbol must not block the other symbols, because clients of this protocol do not read errors.
     const faults = [
-      ...listed('unknown symbols, or not covered by the token', unknown),
-      ...listed(
+      ...faultWithSymbols('unknown symbols, or not covered by the token', unknown),
+      ...faultWithSymbols(
         `past subscriptions_per_connection (${subscriptionsPerConnection}), so not sent when they exist`,
         awaited.slice(room),
       ),
@@ -157,7 +157,7 @@ export class AggregateStreams extends Subscriptions<
   }
 
   /** Finds the assets that the token may see. Symbols of other assets count as unknown. */
-  #find({ rights, signatureType }: AggregateSession, symbols: readonly string[]) {
+  #findAssets({ rights, signatureType }: AggregateSession, symbols: readonly string[]) {
     const assets: Asset[] = [];
     const unknown: string[] = [];
     for (const symbol of symbols) {
@@ -168,7 +168,7 @@ export class AggregateStreams extends Subscriptions<
     return { assets, unknown };
   }
 
-  #await(session: AggregateSession, symbols: readonly string[]): void {
+  #awaitSymbols(session: AggregateSession, symbols: readonly string[]): void {
     session.awaited = symbols;
     if (symbols.length > 0) this.#awaiting.add(session);
     else this.#awaiting.delete(session);
@@ -203,7 +203,7 @@ export class AggregateStreams extends Subscriptions<
         if (stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
       if (group.members.size > 0) {
         const signed = group.assets.filter((asset) => this.#isSignedAfter(group.sequence, asset));
-        const frame = this.#frame(signed);
+        const frame = this.#frameOf(signed);
         // Members that cannot take the frame leave the topic during this call. They have received all earlier frames of the group.
         if (frame !== undefined) this.#options.publish(group.topic, Buffer.from(frame), this.#sequence);
       }
@@ -224,7 +224,7 @@ export class AggregateStreams extends Subscriptions<
     );
     session.fresh = undefined;
     session.sequence = this.#sequence;
-    const frame = this.#frame(due);
+    const frame = this.#frameOf(due);
     if (frame !== undefined) session.connection.send(frame);
     if (session.stalledSinceNs !== undefined) return;
     group.waiting.delete(session);
@@ -239,7 +239,7 @@ export class AggregateStreams extends Subscriptions<
   }
 
   /** @returns `undefined` when no asset has a live price */
-  #frame(assets: readonly Asset[]): string | undefined {
+  #frameOf(assets: readonly Asset[]): string | undefined {
     const { lineOf, clock, counters } = this.#options;
     const entries: string[] = [];
     for (const asset of assets) {
@@ -263,6 +263,6 @@ function isSymbol(text: string): boolean {
 }
 
 /** Returns the fault as a list; an empty list without symbols. */
-function listed(fault: string, symbols: readonly string[]): readonly string[] {
+function faultWithSymbols(fault: string, symbols: readonly string[]): readonly string[] {
   return symbols.length === 0 ? [] : [`${fault}: ${symbols.join(', ')}`];
 }

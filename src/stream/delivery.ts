@@ -128,12 +128,12 @@ export class Delivery {
   /** Sends a waiting connection the changes that it lacks. The connection joins the topic now or with the group's next frame. */
   enter(group: Group, session: StreamSession): void {
     if (group.intervalMs === undefined) {
-      if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);
+      if (!this.#sendUpdate(session, this.#options.clock.nowNs())) this.markDirty(group);
       if (group.dirty || group.signing || session.stalledSinceNs !== undefined) return;
       // Nothing in the group has changed since its last frame, so the new connection and the members are at the same sequence.
       group.sequence = session.sequence;
     }
-    if (!group.signing) this.#join(group, session);
+    if (!group.signing) this.#joinGroup(group, session);
   }
 
   /** Makes and publishes a group's unsigned frame. @param times the `ts` of all unsigned frames of this turn, by era */
@@ -213,7 +213,7 @@ export class Delivery {
     if (group.waiting.size === 0) return;
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
-      else if (group.intervalMs === undefined && !this.#update(session, nowNs)) this.#flushLater(group);
+      else if (group.intervalMs === undefined && !this.#sendUpdate(session, nowNs)) this.#flushLater(group);
     }
   }
 
@@ -227,11 +227,11 @@ export class Delivery {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) continue;
       const isUpToDate = session.sequence === group.sequence && session.fresh === undefined;
-      if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);
+      if (group.intervalMs !== undefined || isUpToDate) this.#joinGroup(group, session);
     }
   }
 
-  #join(group: Group, session: StreamSession): void {
+  #joinGroup(group: Group, session: StreamSession): void {
     group.waiting.delete(session);
     group.members.add(session);
     group.lastFrameNs = laterFrame(group.lastFrameNs, session.lastFrameNs, this.#options.clock.nowNs());
@@ -245,7 +245,7 @@ export class Delivery {
    * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the clock allows no
    * new signed time
    */
-  #update(session: StreamSession, nowNs: TimeNs): boolean {
+  #sendUpdate(session: StreamSession, nowNs: TimeNs): boolean {
     const { table } = this.#options;
     const isDue = (index: AssetIndex) =>
       table.live[index] === 1 && (session.fresh?.has(index) || table.changedAt[index]! > session.sequence);

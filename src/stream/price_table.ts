@@ -108,14 +108,14 @@ export class PriceTable {
 
   /** Returns `,{"id":1,"v":"123"` for an asset with a price, for frames with attributes after it. */
   openText(index: AssetIndex): string {
-    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"`);
+    const text = flatText(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"`);
     this.openTexts[index] = text;
     return text;
   }
 
   /** Returns `,{"id":1,"v":"123"}` for an asset with a price. */
   closedText(index: AssetIndex): string {
-    const text = flat(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"}`);
+    const text = flatText(`,{"id":${this.#ids[index]},"v":"${this.#prices[index]}"}`);
     this.closedTexts[index] = text;
     return text;
   }
@@ -130,6 +130,6 @@ export class PriceTable {
  * Returns the same text in one piece of memory. V8 represents the result of a template as a rope, and walks each rope for every frame. A
  * frame made of ropes takes three times as long as one made of flat texts.
  */
-function flat(text: string): string {
+function flatText(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }

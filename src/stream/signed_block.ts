@@ -77,7 +77,7 @@ export class SignedBlock {
     this.#count = 0;
     this.#end = 0;
     if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
-    this.#hold(new Uint16Array(0));
+    this.#useMemory(new Uint16Array(0));
   }
 
   /** Reserves memory for a frame. @returns its offset in {@link pairs} */
@@ -97,10 +97,10 @@ export class SignedBlock {
   #grow(needed: number): void {
     const larger = new Uint16Array(Math.max(needed, 2 * this.pairs.length));
     larger.set(this.pairs);
-    this.#hold(larger);
+    this.#useMemory(larger);
   }
 
-  #hold(pairs: Uint16Array<ArrayBuffer>): void {
+  #useMemory(pairs: Uint16Array<ArrayBuffer>): void {
     this.pairs = pairs;
     this.#bytes = new Uint8Array(pairs.buffer);
     // The views are of the old memory, and would keep it alive.

@@ -95,35 +95,35 @@ export class FramePieces {
     this.#size = PIECE_FRAMES;
     const signatures = this.#signing.sign(piece.digests.subarray(0, groups.length * DIGEST_BYTES));
     if (!(signatures instanceof Promise)) {
-      this.#signed(piece, signatures);
+      this.#reportSigned(piece, signatures);
       return;
     }
     for (const group of groups) group.signing = true;
     signatures.then(
-      (all) => this.#signed(piece, all),
-      () => this.#failed(piece),
+      (all) => this.#reportSigned(piece, all),
+      () => this.#reportFailed(piece),
     );
   }
 
-  #signed(piece: FramePart, signatures: Uint8Array): void {
+  #reportSigned(piece: FramePart, signatures: Uint8Array): void {
     const { block, groups, sequences } = piece;
     for (let i = 0; i < groups.length; i++) {
       const group = groups[i]!;
       group.signing = false;
       this.#outcome.onSigned(group, block.sign(i, signatures, i * PAYLOAD_SIGNATURE.bytes), sequences[i]!);
     }
-    this.#keep(piece);
+    this.#keepSpare(piece);
   }
 
-  #failed(piece: FramePart): void {
+  #reportFailed(piece: FramePart): void {
     for (const group of piece.groups) {
       group.signing = false;
       this.#outcome.onFailed(group);
     }
-    this.#keep(piece);
+    this.#keepSpare(piece);
   }
 
-  #keep(piece: FramePart): void {
+  #keepSpare(piece: FramePart): void {
     piece.block.clear();
     piece.groups.length = 0;
     piece.sequences.length = 0;

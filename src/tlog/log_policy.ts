@@ -75,9 +75,9 @@ class PolicyReader {
     if (/[\0-\x08\x0a-\x1f\x7f]/.test(line)) throw new TlogError('there is a control character');
     const [keyword, ...items] = line.split(/[ \t]+/).filter((item) => item !== '');
     if (keyword === undefined || keyword.startsWith('#')) return;
-    if (keyword === 'log') this.#log(items);
-    else if (keyword === 'witness') this.#witness(items);
-    else if (keyword === 'group') this.#group(items);
+    if (keyword === 'log') this.#readLog(items);
+    else if (keyword === 'witness') this.#readWitness(items);
+    else if (keyword === 'group') this.#readGroup(items);
     else if (keyword === 'quorum') this.#setQuorum(items);
     else throw new TlogError(`"${keyword.slice(0, 40)}" is not log, witness, group or quorum`);
   }
@@ -87,46 +87,46 @@ class PolicyReader {
     return { logs: this.#logs, witnesses: this.#witnesses, isQuorum: this.#quorum };
   }
 
-  #log([text, url, ...rest]: readonly string[]): void {
-    this.#logs.push({ key: this.#key(text, rest, true), url });
+  #readLog([text, url, ...rest]: readonly string[]): void {
+    this.#logs.push({ key: this.#readKey(text, rest, true), url });
   }
 
-  #witness([name, text, url, ...rest]: readonly string[]): void {
-    const key = this.#key(text, rest, false);
-    this.#define(name!, (names) => names.has(name!));
+  #readWitness([name, text, url, ...rest]: readonly string[]): void {
+    const key = this.#readKey(text, rest, false);
+    this.#defineMember(name!, (names) => names.has(name!));
     this.#witnesses.push({ name: name!, key, url });
   }
 
-  #group([name, threshold, ...names]: readonly string[]): void {
+  #readGroup([name, threshold, ...names]: readonly string[]): void {
     if (names.length === 0) throw new TlogError('a group needs a name, a threshold and members');
-    const members = names.map((member) => this.#member(member));
+    const members = names.map((member) => this.#memberNamed(member));
     for (const member of names) {
       if (this.#grouped.has(member)) throw new TlogError(`${member} is already in a group`);
       this.#grouped.add(member);
     }
     const count = thresholdOf(threshold!, members.length);
-    this.#define(name!, (cosigned) => members.filter((isQuorum) => isQuorum(cosigned)).length >= count);
+    this.#defineMember(name!, (cosigned) => members.filter((isQuorum) => isQuorum(cosigned)).length >= count);
   }
 
   #setQuorum([name, ...rest]: readonly string[]): void {
     if (name === undefined || rest.length > 0) throw new TlogError('quorum needs a single name');
     if (this.#quorum !== undefined) throw new TlogError('there is a second quorum line');
-    this.#quorum = name === 'none' ? () => true : this.#member(name);
+    this.#quorum = name === 'none' ? () => true : this.#memberNamed(name);
   }
 
-  #define(name: string, isQuorum: IsQuorum): void {
+  #defineMember(name: string, isQuorum: IsQuorum): void {
     if (name === 'none' || this.#members.has(name)) throw new TlogError(`${name} is already defined`);
     this.#members.set(name, isQuorum);
   }
 
-  #member(name: string): IsQuorum {
+  #memberNamed(name: string): IsQuorum {
     const member = this.#members.get(name);
     if (member === undefined) throw new TlogError(`${name} is not defined above`);
     return member;
   }
 
   /** Reads a key. A key may occur only once among the logs and only once among the witnesses, even with different names. */
-  #key(text: string | undefined, rest: readonly string[], isLog: boolean): VerifierKey {
+  #readKey(text: string | undefined, rest: readonly string[], isLog: boolean): VerifierKey {
     if (text === undefined) throw new TlogError('a key is missing');
     if (rest.length > 0) throw new TlogError(`"${rest[0]!.slice(0, 40)}" is too much`);
     const key = parseVerifierKey(text);

@@ -34,7 +34,7 @@ export async function verifyMlDsa44(
 function cosignedBytes(name: string, text: string, timeS: bigint): Uint8Array {
   const { origin, size, root } = parseCheckpoint(text);
   const tree = [uint64(0n), uint64(size), root];
-  return Buffer.concat([utf8Bytes(PREFIX), sized(name), uint64(timeS), sized(origin), ...tree]);
+  return Buffer.concat([utf8Bytes(PREFIX), withLength(name), uint64(timeS), withLength(origin), ...tree]);
 }
 
 function uint64(value: bigint): Uint8Array {
@@ -44,7 +44,7 @@ function uint64(value: bigint): Uint8Array {
 }
 
 /** Returns the length of a name in a byte, and the name. */
-function sized(name: string): Uint8Array {
+function withLength(name: string): Uint8Array {
   const bytes = utf8Bytes(name);
   if (bytes.length > NAME_BYTES_MAX) throw new TlogError(`${name.slice(0, 40)}… is longer than 255 bytes`);
   return Uint8Array.of(bytes.length, ...bytes);

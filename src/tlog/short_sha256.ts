@@ -26,8 +26,8 @@ function compress(state: Int32Array, view: DataView, at: number): void {
   let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = state;
   for (let i = 0; i < 64; i += 1) {
     words[i] = i < 16 ? view.getInt32(at + 4 * i) : wordAfter(words, i);
-    const sumOfE = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
-    const sumOfA = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
+    const sumOfE = rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25);
+    const sumOfA = rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22);
     const first = h + sumOfE + ((e & f) ^ (~e & g)) + ROUND_CONSTANTS[i]! + words[i]!;
     const second = sumOfA + ((a & b) ^ (a & c) ^ (b & c));
     [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
@@ -41,12 +41,12 @@ function compress(state: Int32Array, view: DataView, at: number): void {
 function wordAfter(words: Int32Array, i: number): number {
   const near = words[i - 2]!;
   const far = words[i - 15]!;
-  const nearSum = rotated(near, 17) ^ rotated(near, 19) ^ (near >>> 10);
-  const farSum = rotated(far, 7) ^ rotated(far, 18) ^ (far >>> 3);
+  const nearSum = rotateRight(near, 17) ^ rotateRight(near, 19) ^ (near >>> 10);
+  const farSum = rotateRight(far, 7) ^ rotateRight(far, 18) ^ (far >>> 3);
   return words[i - 16]! + farSum + words[i - 7]! + nearSum;
 }
 
-function rotated(word: number, bits: number): number {
+function rotateRight(word: number, bits: number): number {
   return (word >>> bits) | (word << (32 - bits));
 }
 

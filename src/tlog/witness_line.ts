@@ -76,8 +76,8 @@ export class WitnessLine {
       const { size } = parseCheckpoint(parseNote(note).text);
       for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts += 1) {
         const older = this.#size !== undefined && this.#size <= size ? this.#size : 0n;
-        const answer = await this.#request(note, older, size, signal);
-        if (answer.status !== 409) return await this.#read(answer, note, size);
+        const answer = await this.#requestCosignature(note, older, size, signal);
+        if (answer.status !== 409) return await this.#readAnswer(answer, note, size);
         const known = readConflict(answer.body);
         // A witness with an older version of tlog-witness answers 409 when its tree has the same size and a different root.
         if (older === size && (known === undefined || known === size))
@@ -94,15 +94,20 @@ export class WitnessLine {
     }
   }
 
-  async #request(note: string, older: bigint, size: bigint, signal: AbortSignal): Promise<WitnessAnswer> {
+  async #requestCosignature(
+    note: string,
+    older: bigint,
+    size: bigint,
+    signal: AbortSignal,
+  ): Promise<WitnessAnswer> {
     const proof = older === 0n || older === size ? [] : await this.#prove(older, size);
     const url = `${this.witness.url.replace(/\/$/, '')}${ADD_CHECKPOINT_PATH}`;
     return this.#post(url, formatAddCheckpoint({ older, proof, note }), signal);
   }
 
-  async #read(answer: WitnessAnswer, note: string, size: bigint): Promise<WitnessResult> {
+  async #readAnswer(answer: WitnessAnswer, note: string, size: bigint): Promise<WitnessResult> {
     const { status, body, retryAfterS } = answer;
-    if (status === 200) return this.#cosignature(body, note, size);
+    if (status === 200) return this.#readCosignature(body, note, size);
     const reason = `it answers ${status}${quoted(body)}`;
     if (status === 422) return { kind: 'forked', reason };
     if (status === 400 || status === 403 || status === 404) return { kind: 'refused', status, reason };
@@ -110,7 +115,7 @@ export class WitnessLine {
   }
 
   /** Returns the line of the witness's key. Lines of other keys are skipped. */
-  async #cosignature(body: Uint8Array, note: string, size: bigint): Promise<WitnessResult> {
+  async #readCosignature(body: Uint8Array, note: string, size: bigint): Promise<WitnessResult> {
     const { key } = this.witness;
     const lines = parseSignatureLines(readText(body, WITNESS_ANSWER_BYTES_MAX, 'the answer'));
     const { text } = parseNote(note);

@@ -35,7 +35,7 @@ export const ATTRIBUTE_MEANINGS: Readonly<Record<StreamAttribute['name'], Attrib
   },
   age: {
     rule: 'Milliseconds from the time of the newest input that counts for the price to the time of the frame, truncated; 0 if the input is ahead, at most 2^32 − 1',
-    read: ({ timestampNs, quality }) => bounded((timestampNs - quality.newestNs) / NS_PER_MS),
+    read: ({ timestampNs, quality }) => boundedNumber((timestampNs - quality.newestNs) / NS_PER_MS),
     textOf: (ageMs) => `age ${((ageMs ?? 0) / 1_000).toFixed(1)} s`,
   },
   n: {
@@ -56,7 +56,7 @@ const UINT8_MAX = 0xff;
 const UINT32_MAX = 0xffff_ffff;
 
 /** Returns the nearest unsigned integer of 32 bits. */
-function bounded(value: bigint): number {
+function boundedNumber(value: bigint): number {
   if (value < 0n) return 0;
   return value > UINT32_MAX ? UINT32_MAX : Number(value);
 }

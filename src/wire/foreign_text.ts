@@ -14,18 +14,18 @@ const PLAIN = /^[^\s\p{C}\p{Z}"\\]+$/u;
 
 /** Returns a text as one line, with an escape such as `\u001b` in place of each character that is not visible. */
 export function visibleText(text: string, charactersMax = Number.POSITIVE_INFINITY): string {
-  return cut(text, charactersMax).replace(UNSEEN, escapeOf);
+  return cutText(text, charactersMax).replace(UNSEEN, escapeOf);
 }
 
 /** Returns a text of somebody else for a message: at most {@link FOREIGN_CHARACTERS_MAX} characters, in quotes unless it is a single word. */
 export function foreignText(text: string): string {
-  const kept = cut(text, FOREIGN_CHARACTERS_MAX);
+  const kept = cutText(text, FOREIGN_CHARACTERS_MAX);
   return PLAIN.test(kept) ? kept : visibleText(JSON.stringify(kept));
 }
 
 /** Returns an error of a service for a message, with the remark that these are the service's words. */
 export function serviceWords(text: string): string {
-  return `the service says ${visibleText(JSON.stringify(cut(text, FOREIGN_CHARACTERS_MAX)))}`;
+  return `the service says ${visibleText(JSON.stringify(cutText(text, FOREIGN_CHARACTERS_MAX)))}`;
 }
 
 /** Returns a JSON text as one line with the same value, in which the characters that are not visible are escaped. */
@@ -34,7 +34,7 @@ export function visibleJson(text: string): string {
   return text.replace(UNSEEN, (character) => (/[\t\r\n]/.test(character) ? ' ' : escapeOf(character)));
 }
 
-function cut(text: string, charactersMax: number): string {
+function cutText(text: string, charactersMax: number): string {
   return text.length > charactersMax ? `${text.slice(0, charactersMax)}…` : text;
 }
 

@@ -20,15 +20,15 @@ export function intervalAt(resolution: Resolution, atS: number): CandleInterval 
   switch (resolution) {
     case 'D':
     case '1D':
-      return fixed(atS, DAY_S, 0);
+      return fixedInterval(atS, DAY_S, 0);
     case 'W':
     case '1W':
-      return fixed(atS, WEEK_S, MONDAY_S);
+      return fixedInterval(atS, WEEK_S, MONDAY_S);
     case 'M':
     case '1M':
-      return month(atS);
+      return monthInterval(atS);
     default:
-      return fixed(atS, Number(resolution) * MINUTE_S, 0);
+      return fixedInterval(atS, Number(resolution) * MINUTE_S, 0);
   }
 }
 
@@ -37,12 +37,12 @@ export function isWholeQuarters(resolution: Resolution): boolean {
   return resolution !== '1' && resolution !== '2' && resolution !== '5';
 }
 
-function fixed(atS: number, lengthS: number, originS: number): CandleInterval {
+function fixedInterval(atS: number, lengthS: number, originS: number): CandleInterval {
   const startS = Math.floor((atS - originS) / lengthS) * lengthS + originS;
   return { startS, endS: startS + lengthS };
 }
 
-function month(atS: number): CandleInterval {
+function monthInterval(atS: number): CandleInterval {
   const date = new Date(atS * 1000);
   const year = date.getUTCFullYear();
   return {

@@ -66,12 +66,12 @@ ${keyFiles === undefined ? '' : `keys:\n${Object.entries(keyFiles).map(keyText).
     publisher_keys: ${JSON.stringify(publisherKeys)}
 ${markets === undefined ? '' : marketTokenText(markets)}assets:
 ${assets.map((one) => assetText(one, isReal(one))).join('')}publishers:
-${publisherTexts.join('')}${markets === undefined ? '' : marketPublisherText(markets, assets.filter(isReal))}${own === undefined ? '' : ownPublisherText(own)}storage: { dir: ${quoted(options.storageDir)} }
+${publisherTexts.join('')}${markets === undefined ? '' : marketPublisherText(markets, assets.filter(isReal))}${own === undefined ? '' : ownPublisherText(own)}storage: { dir: ${quotedYaml(options.storageDir)} }
 `;
 }
 
 function keyText([name, file]: readonly [string, string]): string {
-  return `  ${name}: { file: ${quoted(file)} }\n`;
+  return `  ${name}: { file: ${quotedYaml(file)} }\n`;
 }
 
 /** The interval between signatures. The demo signs Stark aggregates less often, because a Stark signature takes more time. */
@@ -97,7 +97,7 @@ ${namesText(asset.symbol)}`;
 
 function namesText(symbol: string): string {
   const [name, assetClass] = DEMO_NAMES.get(symbol) ?? [];
-  return name === undefined ? '' : `    name: ${quoted(name)}\n    class: ${assetClass}\n`;
+  return name === undefined ? '' : `    name: ${quotedYaml(name)}\n    class: ${assetClass}\n`;
 }
 
 /** Returns the text of a publisher. The publishers' weights differ, so a weighted average differs from a plain average. */
@@ -108,26 +108,26 @@ function publisherText(
   i: number,
 ): string {
   const oracle = `oracle_id: ${SIMULATION_ORACLE_ID}`;
-  return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, ${oracle}, assets: ${JSON.stringify(symbols)}, weight: ${i + 1} }\n`;
+  return `  - { key: ${quotedYaml(key)}, signature_type: ${signatureType}, ${oracle}, assets: ${JSON.stringify(symbols)}, weight: ${i + 1} }\n`;
 }
 
 function marketPublisherText({ key }: MarketPublisher, assets: readonly DemoAsset[]): string {
-  return `  - { key: ${quoted(key)}, assets: ${JSON.stringify(assets.map(({ symbol }) => symbol))} }\n`;
+  return `  - { key: ${quotedYaml(key)}, assets: ${JSON.stringify(assets.map(({ symbol }) => symbol))} }\n`;
 }
 
 function ownPublisherText({ key, signatureType }: NamedPublisher): string {
-  return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, assets: ["*"] }\n`;
+  return `  - { key: ${quotedYaml(key)}, signature_type: ${signatureType}, assets: ["*"] }\n`;
 }
 
 function marketTokenText({ key, token }: MarketPublisher): string {
   return `  - name: ${MARKETS_TOKEN_NAME}
     sha256: "${hashToken(token).toString('hex')}"
     scopes: [publish]
-    publisher_keys: [${quoted(key)}]
+    publisher_keys: [${quotedYaml(key)}]
 `;
 }
 
 /** Returns the text as a JSON string, which is also a YAML string. */
-function quoted(text: string): string {
+function quotedYaml(text: string): string {
   return JSON.stringify(text);
 }

@@ -82,7 +82,7 @@ class Simulation {
         (asset) =>
           asset.signatureType === signatureType &&
           (signatureType !== 'evm' || !except.includes(asset.symbol)),
-      ).map(simulate);
+      ).map(simulatedAsset);
       const keys = secrets.publisherKeys[signatureType];
       keys.forEach((key, i) => {
         const secretKey = parseSecretKey(key)!;
@@ -96,7 +96,7 @@ class Simulation {
           }),
           signer: createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }),
           venue: `simulated-${signatureType}-${i + 1}`,
-          shares: split(assets, PACE[signatureType].shares),
+          shares: splitIntoShares(assets, PACE[signatureType].shares),
           messages: i,
         };
         this.#publishers.push(publisher);
@@ -158,13 +158,13 @@ class Simulation {
   }
 }
 
-function simulate(asset: DemoAsset): SimulatedAsset {
+function simulatedAsset(asset: DemoAsset): SimulatedAsset {
   const seed = (asset.id * 0x9e3779b1) ^ Date.now();
   const { symbol, calendar } = asset;
   return { symbol, calendar, walk: createAssetWalk(asset, seed), price: undefined };
 }
 
-function split<T>(items: readonly T[], shares: number): T[][] {
+function splitIntoShares<T>(items: readonly T[], shares: number): T[][] {
   return Array.from({ length: shares }, (_, share) => items.filter((_, i) => i % shares === share));
 }
 

@@ -90,14 +90,14 @@ export class McpSession {
     for await (const line of boundedLines(input, LINE_CHARACTERS_MAX)) {
       if (line === TOO_LONG)
         this.#fail(null, PARSE_ERROR, `a line has more than ${LINE_CHARACTERS_MAX} characters`);
-      else if (line.trim() !== '') this.#take(line);
+      else if (line.trim() !== '') this.#handleLine(line);
       while (this.#open.size >= CALLS_MAX) await Promise.race(this.#open.values());
       await this.#options.drained();
     }
     await Promise.all(this.#open.values());
   }
 
-  #take(line: string): void {
+  #handleLine(line: string): void {
     const message = readMessage(line);
     switch (message.kind) {
       case 'fault':
@@ -107,11 +107,11 @@ export class McpSession {
         if (this.#open.has(message.id)) this.#cancelled.add(message.id);
         break;
       case 'request':
-        this.#begin(message);
+        this.#beginRequest(message);
     }
   }
 
-  #begin({ id, method, params }: RpcRequest): void {
+  #beginRequest({ id, method, params }: RpcRequest): void {
     if (this.#open.has(id)) {
       this.#fail(id, INVALID_REQUEST, 'an earlier request has this id');
       return;
@@ -147,9 +147,9 @@ export class McpSession {
       case 'tools/list':
         if (params['cursor'] !== undefined)
           throw new ProtocolFault(INVALID_PARAMS, 'cursor: there is one page');
-        return { tools: this.#options.tools.map(describe) };
+        return { tools: this.#options.tools.map(toolDescription) };
       case 'tools/call':
-        return this.#call(params);
+        return this.#callTool(params);
       default:
         throw new ProtocolFault(METHOD_NOT_FOUND, `there is no method ${method.slice(0, 100)}`);
     }
@@ -168,7 +168,7 @@ export class McpSession {
   }
 
   /** Calls a tool. The error of a failed call is also a result, because models read results and correct their next call. */
-  async #call({ name, arguments: given = {} }: RpcFields): Promise<object> {
+  async #callTool({ name, arguments: given = {} }: RpcFields): Promise<object> {
     const tool = this.#options.tools.find((one) => one.name === name);
     if (tool === undefined) {
       const names = this.#options.tools.map((one) => one.name).join(', ');
@@ -178,13 +178,13 @@ export class McpSession {
       );
     }
     const read = tool.input.safeParse(given);
-    if (!read.success) return failure(problemsOf(read.error));
+    if (!read.success) return failedCall(problemsOf(read.error));
     try {
       const answer = visibleAnswer(await tool.call(read.data as never)) as object;
       const text = writeExactJson(answer);
       return { content: [{ type: 'text', text }], structuredContent: answer };
     } catch (error) {
-      return failure((error as Error).message);
+      return failedCall((error as Error).message);
     }
   }
 
@@ -232,13 +232,13 @@ function isFields(value: unknown): value is RpcFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function describe({ name, title, description, input }: McpTool): object {
+function toolDescription({ name, title, description, input }: McpTool): object {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' });
   const annotations = { title, readOnlyHint: true, destructiveHint: false, idempotentHint: true };
   return { name, title, description, inputSchema, annotations };
 }
 
-function failure(text: string): object {
+function failedCall(text: string): object {
   return { content: [{ type: 'text', text: visibleText(text, TEXT_CHARACTERS_MAX) }], isError: true };
 }
 

@@ -73,7 +73,7 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
         'The newest signed price of assets. Each has a verdict, its signer and its age. Prices are exact decimal text.',
       input: z.strictObject({ symbols, signature_type: signatureType }),
       call: (input: SymbolsInput) =>
-        told(() => newestOf(client, input.symbols, queryOf(input.signature_type))),
+        withReadableErrors(() => newestOf(client, input.symbols, queryOf(input.signature_type))),
     },
     {
       name: 'at',
@@ -97,7 +97,7 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
             'time: expected a time such as 2026-11-20T12:00:00Z, a day, or UNIX seconds or nanoseconds',
           );
         const read = (wanted: readonly string[]) => client.at(wanted, timeNs, queryOf(input.signature_type));
-        return told(async () => ({
+        return withReadableErrors(async () => ({
           time: instantText(timeNs),
           prices: await pricesOf([...new Set(input.symbols)], false, read),
         }));
@@ -109,14 +109,14 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
       description:
         'Checks signatures offline: of an aggregated signed price (JSON, also a whole answer of /v1/prices/latest), or of a signed_ecdsa payload (hex, or its frame). Says which checks failed.',
       input: z.strictObject({ text: z.string().min(1).max(VERIFIED_CHARACTERS_MAX) }),
-      call: async ({ text }: { readonly text: string }) => verified(text.trim(), options),
+      call: async ({ text }: { readonly text: string }) => verifyText(text.trim(), options),
     },
     {
       name: 'search',
       title: 'Find assets',
       description: `Assets whose symbol, name or class contains a text, at most ${FOUND_MAX}. An empty text lists the first ones.`,
       input: z.strictObject({ query: z.string().max(QUERY_CHARACTERS_MAX) }),
-      call: ({ query }: { readonly query: string }) => told(() => found(client, query)),
+      call: ({ query }: { readonly query: string }) => withReadableErrors(() => findAssets(client, query)),
     },
     {
       name: 'market_status',
@@ -125,13 +125,13 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
         'Whether the market of an asset is open, and when that changes. For assets with trading hours, not for those that trade around the clock.',
       input: z.strictObject({ symbol, signature_type: signatureType }),
       call: (input: { readonly symbol: string; readonly signature_type?: SignatureType }) =>
-        told(async () => {
+        withReadableErrors(async () => {
           const { status, next, changesAt } = await client.marketStatus(
             input.symbol,
             queryOf(input.signature_type),
           );
           const changes_at = instantText(BigInt(changesAt) * 1_000_000_000n);
-          return { symbol: input.symbol, status, next, changes_at, ...unsigned() };
+          return { symbol: input.symbol, status, next, changes_at, ...unsignedVerdict() };
         }),
     },
   ];
@@ -175,7 +175,7 @@ async function pricesOf(
     const prices = await read(names);
     return names.map((name) => {
       const price = prices[name];
-      return price === undefined ? noPrice(name, isNewest) : shown(price, isNewest);
+      return price === undefined ? noPrice(name, isNewest) : priceAnswer(price, isNewest);
     });
   } catch (error) {
     if (!(error instanceof UnverifiedError)) throw error;
@@ -198,7 +198,7 @@ function noPrice(name: string, isNewest: boolean): ToolAnswer {
   };
 }
 
-function shown(price: AggregatePrice, isNewest: boolean): ToolAnswer {
+function priceAnswer(price: AggregatePrice, isNewest: boolean): ToolAnswer {
   const { ageMs, quality, timestampNs } = price;
   const remark = isNewest ? ageRemark(ageMs) : undefined;
   return {
@@ -212,20 +212,20 @@ function shown(price: AggregatePrice, isNewest: boolean): ToolAnswer {
     inputs: price.inputs,
     ...(quality !== undefined && { publishers: quality.publishers }),
     signer: price.signer,
-    ...passed(price.verdict),
+    ...verdictOfPassed(price.verdict),
   };
 }
 
-function passed(verdict: 'verified' | 'recovered'): ToolVerdict {
+function verdictOfPassed(verdict: 'verified' | 'recovered'): ToolVerdict {
   return verdict === 'verified' ? { verdict } : { verdict: 'not verified', reason: NO_SIGNER };
 }
 
-function unsigned(): ToolVerdict {
+function unsignedVerdict(): ToolVerdict {
   return { verdict: 'not signed', reason: UNSIGNED };
 }
 
 /** Verifies a text without a request to the service. */
-function verified(text: string, { signers, oracleId }: PriceToolsOptions): object {
+function verifyText(text: string, { signers, oracleId }: PriceToolsOptions): object {
   const refusal = refusalIn(text);
   if (refusal !== undefined)
     throw new RangeError(`text: it is an error that a service answered: ${foreignText(refusal)}`);
@@ -234,7 +234,7 @@ function verified(text: string, { signers, oracleId }: PriceToolsOptions): objec
     const knownAlgorithms = ALGORITHM_DEFINITIONS;
     const reports = verifyAggregate(text, { signers, oracleId, knownAlgorithms });
     return {
-      results: reports.map((report) => ({ symbol: namedBy(report.assetId), ...reported(report) })),
+      results: reports.map((report) => ({ symbol: namedBy(report.assetId), ...reportAnswer(report) })),
     };
   }
   const report = verifyPayload(payload, { signers });
@@ -252,7 +252,7 @@ function verified(text: string, { signers, oracleId }: PriceToolsOptions): objec
             price_times_1e18: String(value),
           })),
         }),
-        ...reported(report),
+        ...reportAnswer(report),
       },
     ],
   };
@@ -260,17 +260,17 @@ function verified(text: string, { signers, oracleId }: PriceToolsOptions): objec
 
 type CheckedText = Pick<AggregateReport, 'verdict' | 'checks' | 'signer' | 'inputs'>;
 
-function reported({ verdict, checks, signer, inputs }: CheckedText): ToolAnswer {
+function reportAnswer({ verdict, checks, signer, inputs }: CheckedText): ToolAnswer {
   const failed = checks.filter(({ status }) => status === 'failed');
   const reason = failed.map(({ name, reason: why }) => `${name}: ${why}`).join('; ');
   return {
     ...(signer !== undefined && { signer, inputs }),
     checks_passed: checks.filter(({ status }) => status === 'ok').length,
-    ...(verdict === 'failed' ? { verdict, reason } : passed(verdict)),
+    ...(verdict === 'failed' ? { verdict, reason } : verdictOfPassed(verdict)),
   };
 }
 
-async function found(client: PriceToolsOptions['client'], query: string): Promise<object> {
+async function findAssets(client: PriceToolsOptions['client'], query: string): Promise<object> {
   const { assets, simulation } = await client.taxonomy();
   const wanted = query.trim().toLowerCase();
   const matching = assets.filter(({ symbol: name, fullName = '', assetClass = '' }) =>
@@ -286,12 +286,12 @@ async function found(client: PriceToolsOptions['client'], query: string): Promis
       ...((asset.simulation ?? simulation) && { simulated: true }),
     })),
     found: matching.length,
-    ...unsigned(),
+    ...unsignedVerdict(),
   };
 }
 
 /** Calls `ask`, and replaces its errors with texts for people. */
-async function told(ask: () => Promise<object>): Promise<object> {
+async function withReadableErrors(ask: () => Promise<object>): Promise<object> {
   try {
     return await ask();
   } catch (error) {

@@ -83,19 +83,19 @@ export class AnswerLimit {
 
   /** @throws ForeignFault after the time limit, for a body that arrives although its request has ended */
   requireTime(): void {
-    if (this.#isLate) throw this.#late();
+    if (this.#isLate) throw this.#lateFault();
   }
 
   /** Returns the error as a fault of the answer. */
   fault(error: unknown): ForeignFault {
     this.stop();
     if (error instanceof ForeignFault) return error;
-    if (this.#isLate) return this.#late();
+    if (this.#isLate) return this.#lateFault();
     const { message, cause } = error as Error & { cause?: Error };
     return new ForeignFault(cause?.message || message, 'missing', cause ?? (error as Error));
   }
 
-  #late(): ForeignFault {
+  #lateFault(): ForeignFault {
     return new ForeignFault(`no answer within ${this.#msMax} ms`, 'missing');
   }
 }

@@ -51,7 +51,7 @@ export class FirstAnswer {
         if (end.signal.aborted) return;
         end.abort();
         cancelHedge();
-        this.#overtook(service, asked);
+        this.#recordAnswer(service, asked);
         tell();
       };
       const failed = (service: RestService, error: unknown): void => {
@@ -78,7 +78,7 @@ export class FirstAnswer {
   }
 
   /** Records that a service answered. The services that the client asked before this service are slow. */
-  #overtook(service: RestService, asked: Iterable<RestService>): void {
+  #recordAnswer(service: RestService, asked: Iterable<RestService>): void {
     this.#failedAtMs.delete(service);
     for (const slow of asked) {
       if (slow === service) return;

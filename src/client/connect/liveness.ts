@@ -41,7 +41,7 @@ export class Liveness {
   /** Starts the checks of an open connection. */
   start(): void {
     this.#hasReceived = false;
-    this.#cancel = this.#schedule(() => this.#look(), this.#quietMs);
+    this.#cancel = this.#schedule(() => this.#probeIfQuiet(), this.#quietMs);
   }
 
   /** Records that something arrived. */
@@ -53,16 +53,16 @@ export class Liveness {
     this.#cancel();
   }
 
-  #look(): void {
+  #probeIfQuiet(): void {
     if (this.#hasReceived) {
       this.start();
       return;
     }
-    this.#cancel = this.#schedule(() => this.#judge(), this.#answerMs);
+    this.#cancel = this.#schedule(() => this.#judgeAnswer(), this.#answerMs);
     this.#events.probe();
   }
 
-  #judge(): void {
+  #judgeAnswer(): void {
     if (this.#hasReceived) this.start();
     else this.#events.onStale(this.#quietMs + this.#answerMs);
   }

@@ -19,7 +19,7 @@ export const NODE: Platform = {
     const socket = boundedSocket(url, headers, protocols);
     // The error must be explained before any other listener reads it.
     socket.prependListener('error', explainNetworkError);
-    socket.on('unexpected-response', (_request, response) => void refuse(socket, response));
+    socket.on('unexpected-response', (_request, response) => void refuseUpgrade(socket, response));
     return socket;
   },
   sendsHeaders: true,
@@ -27,7 +27,7 @@ export const NODE: Platform = {
 };
 
 /** Ends a socket with the reason that the service gives. The socket counts as opening until that reason arrives. */
-async function refuse(socket: WebSocket, response: IncomingMessage): Promise<void> {
+async function refuseUpgrade(socket: WebSocket, response: IncomingMessage): Promise<void> {
   const status = response.statusCode!;
   const { location } = response.headers;
   const redirect = location === undefined ? '' : `, a redirect to ${foreignText(location)}`;

@@ -130,7 +130,7 @@ export class ReconnectingSocket {
     this.#events = events;
     this.#liveness = new Liveness(this.#schedule, quietMs, options.staleAfterMs, {
       probe: () => this.#probe(),
-      onStale: (silentMs) => this.#stale(silentMs),
+      onStale: (silentMs) => this.#closeStale(silentMs),
     });
     this.#connect();
   }
@@ -267,7 +267,7 @@ export class ReconnectingSocket {
     else socket.send(PING_MESSAGE);
   }
 
-  #stale(silentMs: number): void {
+  #closeStale(silentMs: number): void {
     this.#options.onStale?.(silentMs);
     this.#giveUp(`nothing arrived for ${silentMs} ms, not even the answer to a ping`);
   }
@@ -275,7 +275,7 @@ export class ReconnectingSocket {
   /** Treats the socket as closed without waiting for the other side. The client ignores later events of this socket. */
   #giveUp(reason: string): void {
     const socket = this.#socket;
-    if (socket !== undefined) abandon(socket);
+    if (socket !== undefined) abandonSocket(socket);
     this.#closed(CLOSE_ABNORMAL, reason);
   }
 
@@ -293,7 +293,7 @@ export class ReconnectingSocket {
 }
 
 /** Ends a socket, and ignores its later events. */
-function abandon(socket: SocketLike): void {
+function abandonSocket(socket: SocketLike): void {
   for (const name of ['onopen', 'onmessage', 'onerror', 'onclose'] as const) socket[name] = () => {};
   if (socket.terminate) socket.terminate();
   else socket.close();

@@ -15,7 +15,7 @@ export class TokenSource {
   /** Returns the token. If no token is known, calls the caller's `getToken`, and rejects when `getToken` rejects. */
   token(): Promise<string | undefined> {
     if (this.#token === undefined) {
-      const token = this.#ask();
+      const token = this.#requestToken();
       this.#token = token;
       // After a failure the next call asks again.
       token.catch(() => {
@@ -38,7 +38,7 @@ export class TokenSource {
     return true;
   }
 
-  async #ask(): Promise<string> {
+  async #requestToken(): Promise<string> {
     const token = await this.#getToken!();
     this.#current = token;
     return token;

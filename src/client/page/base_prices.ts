@@ -44,15 +44,15 @@ export class BasePrices extends Readings<DayBase> {
 
   /** Returns the change of a price against its base. */
   change(asset: TaxonomyAsset, price: bigint): number | undefined {
-    return this.#relative(asset, doubleOf(price));
+    return this.#relativeChange(asset, doubleOf(price));
   }
 
   /** Returns the change of the last price that came with the base. That price is unsigned, so it is used only for sorting. */
   lastChange(asset: TaxonomyAsset): number | undefined {
-    return this.#relative(asset, this.get(asset)?.last);
+    return this.#relativeChange(asset, this.get(asset)?.last);
   }
 
-  #relative(asset: TaxonomyAsset, price: number | undefined): number | undefined {
+  #relativeChange(asset: TaxonomyAsset, price: number | undefined): number | undefined {
     const prices = this.get(asset);
     if (prices?.day !== this.#today() || price === undefined) return undefined;
     return (price - prices.base) / Math.abs(prices.base);

@@ -15,7 +15,7 @@ export interface CommandOptions {
 /** Makes a shell command that verifies the proof offline. */
 export function verifyCommand({ answer, asset, signer, oracleId }: CommandOptions): string {
   const isStark = asset.signatureType === 'stark' && oracleId !== undefined;
-  return `tickseal verify --signer ${signer}${isStark ? ` --oracle-id ${quoted(oracleId)}` : ''} ${quoted(answer)}`;
+  return `tickseal verify --signer ${signer}${isStark ? ` --oracle-id ${quotedForShell(oracleId)}` : ''} ${quotedForShell(answer)}`;
 }
 
 /**
@@ -28,6 +28,6 @@ export function contractCall(payload: string, id: number): string {
 }
 
 /** Puts a text in single quotes for a POSIX shell. */
-function quoted(text: string): string {
+function quotedForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -37,7 +37,7 @@ export function forgeFrame(hex: string, id: number, turn: number): Forgery | und
   const start = hex.toLowerCase().indexOf(entry, SIGNATURE_DIGITS);
   if (start < 0) return undefined;
   const low = PRICE_DIGITS - LOW_DIGITS + (turn % LOW_DIGITS);
-  return forged(hex, start + ID_DIGITS + low, 16);
+  return forgeDigit(hex, start + ID_DIGITS + low, 16);
 }
 
 /**
@@ -50,11 +50,11 @@ export function forgeAnswer(answer: string, price: ForgedPrice, turn: number): F
   if (found === undefined) return undefined;
   const digits = found[1]!;
   const start = found.index + found[0].length - digits.length;
-  return forged(answer, start + (turn % digits.length), 10);
+  return forgeDigit(answer, start + (turn % digits.length), 10);
 }
 
 /** Replaces a digit by the next higher digit, and the highest digit by the next lower one, so that no first digit becomes 0. */
-function forged(text: string, at: number, base: 10 | 16): Forgery {
+function forgeDigit(text: string, at: number, base: 10 | 16): Forgery {
   const before = text[at]!;
   const value = Number.parseInt(before, base);
   const after = (value === base - 1 ? value - 1 : value + 1).toString(base);

@@ -20,19 +20,19 @@ export interface ChartInterval {
 
 /** The thirteen intervals among the sixteen values of `resolution`. */
 export const CHART_INTERVALS: readonly ChartInterval[] = [
-  interval('1', '1m'),
-  interval('2', '2m'),
-  interval('5', '5m'),
-  interval('15', '15m'),
-  interval('30', '30m'),
-  interval('60', '1h'),
-  interval('120', '2h'),
-  interval('240', '4h'),
-  interval('360', '6h'),
-  interval('720', '12h'),
-  interval('1D', '1D', 'D'),
-  interval('1W', '1W', 'W'),
-  interval('1M', '1M', 'M'),
+  chartInterval('1', '1m'),
+  chartInterval('2', '2m'),
+  chartInterval('5', '5m'),
+  chartInterval('15', '15m'),
+  chartInterval('30', '30m'),
+  chartInterval('60', '1h'),
+  chartInterval('120', '2h'),
+  chartInterval('240', '4h'),
+  chartInterval('360', '6h'),
+  chartInterval('720', '12h'),
+  chartInterval('1D', '1D', 'D'),
+  chartInterval('1W', '1W', 'W'),
+  chartInterval('1M', '1M', 'M'),
 ];
 
 /**
@@ -85,6 +85,6 @@ export function barSpacing(candles: number, widthPx: number): number {
   return Math.min(Math.max(fitting, SPACING_PX), SPACING_PX_MAX);
 }
 
-function interval(resolution: Resolution, label: string, alias?: Resolution): ChartInterval {
+function chartInterval(resolution: Resolution, label: string, alias?: Resolution): ChartInterval {
   return { resolution, alias, label };
 }

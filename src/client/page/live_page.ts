@@ -87,7 +87,7 @@ export class LivePage {
       nowMs: serviceMs,
       onChoose: (asset, by) => this.#travel.choose(asset, by),
       onSeal: () => this.#card.open(),
-      onSeen: () => this.#want(),
+      onSeen: () => this.#wantSeenAssets(),
       draw,
     });
     this.#chart = new PriceChart({
@@ -123,7 +123,7 @@ export class LivePage {
       mark: (asset) => this.#list.mark(asset),
       onOther: () => this.#card.reset(),
       onChange: () => {
-        this.#want();
+        this.#wantSeenAssets();
         this.#draw();
       },
     });
@@ -135,7 +135,7 @@ export class LivePage {
     setInterval(() => this.#drawSoon(), DRAW_MS);
     setInterval(() => this.#nodes.isCluster && !document.hidden && void this.#readNodes(), NODES_MS);
     document.addEventListener('visibilitychange', () => {
-      this.#want();
+      this.#wantSeenAssets();
       if (!document.hidden) void this.#chart.reload();
     });
     listenToKeys({
@@ -160,7 +160,7 @@ export class LivePage {
   }
 
   /** Subscribes the assets that a reader sees. A hidden page shows the chosen asset in its title. */
-  #want(): void {
+  #wantSeenAssets(): void {
     this.#prices.want([...this.#list.seen, ...this.#chosenAssets]);
   }
 

@@ -103,7 +103,7 @@ export class LivePrices {
     this.#unchecked = createStreamClient({ ...shared, signers: 'unchecked' });
     this.client.on('state', ({ state, reason }) => {
       if (state === 'open') options.onUp(this.connection.up());
-      else if (state !== 'stale') this.#down(plainReason(reason));
+      else if (state !== 'stale') this.#connectionLost(plainReason(reason));
       options.onChange();
     });
     this.client.on('gap', (gap) => {
@@ -111,8 +111,8 @@ export class LivePrices {
       options.onGap();
     });
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
-    this.client.on('report', ({ report, hex }) => this.#take(report, hex));
-    this.client.on('error', (error) => this.#explain(error));
+    this.client.on('report', ({ report, hex }) => this.#takeReport(report, hex));
+    this.client.on('error', (error) => this.#explainError(error));
     for (const name of ['online', 'offline'])
       addEventListener(name, () => {
         this.connection.isOnline = navigator.onLine;
@@ -133,8 +133,8 @@ export class LivePrices {
         }
       } catch (error) {
         if (error instanceof RefusedError && error.status === UNAUTHORIZED) throw error;
-        this.#explain(error as TicksealError);
-        if (this.#unmapped !== undefined) this.#fault(mappingFault(this.#unmapped, this.#streamSigner));
+        this.#explainError(error as TicksealError);
+        if (this.#unmapped !== undefined) this.#showFault(mappingFault(this.#unmapped, this.#streamSigner));
       }
       await pause(REOPEN_MS);
     }
@@ -169,7 +169,7 @@ export class LivePrices {
     const key = this.#streamSigner;
     const fault = this.board.fault ?? (this.#unmapped && mappingFault(this.#unmapped, key));
     if (this.#equivocation !== undefined) return equivocationNotice(this.#equivocation, saveFile);
-    if (fault !== undefined) return noticeOf(fault, key, () => this.#pin(key));
+    if (fault !== undefined) return noticeOf(fault, key, () => this.#pinStreamKey(key));
     if (!this.connection.isOnline) return offlineNotice(this.board.asOfMs);
     if (this.#trouble !== undefined) return troubleNotice(`does not answer: ${this.#trouble}`);
     return refusalNotice(this.#refusal);
@@ -188,7 +188,7 @@ export class LivePrices {
     return stream;
   }
 
-  #down(reason: string): void {
+  #connectionLost(reason: string): void {
     this.connection.down(reason);
     // Until the first connection, the page is empty, and only the notice can say why.
     if (this.board.assets.length === 0 && reason !== '') this.#trouble = reason;
@@ -254,10 +254,10 @@ export class LivePrices {
     this.#options.onChange();
   }
 
-  #take(report: PayloadReport, hex: string): void {
+  #takeReport(report: PayloadReport, hex: string): void {
     if (report.verdict === 'failed') {
       if (isOtherSigner(report)) void this.#readDeclared();
-      this.#fault(faultOf(report, this.#streamSigner));
+      this.#showFault(faultOf(report, this.#streamSigner));
       return;
     }
     const { timestampNs } = report.payload;
@@ -269,14 +269,14 @@ export class LivePrices {
     this.#options.onChange();
   }
 
-  #fault(fault: Fault): void {
+  #showFault(fault: Fault): void {
     this.connection.refused(performance.now());
     this.#newestPayload = undefined;
     this.board.blank(fault);
     this.#options.onChange();
   }
 
-  #explain(error: TicksealError): void {
+  #explainError(error: TicksealError): void {
     // The events `report` and `taxonomy` cover these two errors.
     if (error instanceof UnverifiedError || error instanceof UnknownAssetError) return;
     if (error instanceof UnsignedMappingError) void this.#refuseList(error);
@@ -288,7 +288,7 @@ export class LivePrices {
     this.#options.onChange();
   }
 
-  #pin(key: string): void {
+  #pinStreamKey(key: string): void {
     const { pins } = this.#options;
     pins.pin('stream', key, 'reader');
     // The service declares that the key of streams may also sign aggregates.

@@ -9,11 +9,11 @@ export function loadAgain(): void {
   if (isWaiting) return;
   isWaiting = true;
   setTimeout(() => location.reload(), WAIT_MS + Math.random() * SPREAD_MS);
-  if (document.body === null) addEventListener('DOMContentLoaded', tell);
-  else tell();
+  if (document.body === null) addEventListener('DOMContentLoaded', showReload);
+  else showReload();
 }
 
-function tell(): void {
+function showReload(): void {
   const line = document.createElement('p');
   line.className = 'login';
   line.role = 'alert';

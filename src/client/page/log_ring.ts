@@ -58,7 +58,7 @@ export class LogRing {
   /** Requests a proof when it is due. */
   async follow(nowMs: number): Promise<void> {
     if (document.hidden || this.#isAsking || nowMs < this.#nextMs) return;
-    this.#price ??= this.#newest(nowMs);
+    this.#price ??= this.#newestFollowed(nowMs);
     const price = this.#price;
     if (price === undefined) return;
     this.#isAsking = true;
@@ -85,7 +85,7 @@ export class LogRing {
   }
 
   /** Returns the newest aggregate that the page has verified. */
-  #newest(nowMs: number): FollowedPrice | undefined {
+  #newestFollowed(nowMs: number): FollowedPrice | undefined {
     const { request, proof } = this.#options.proven() ?? {};
     if (request === undefined || proof?.report.verdict !== 'verified') return undefined;
     return { request, sinceMs: nowMs };

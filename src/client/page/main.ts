@@ -39,18 +39,18 @@ function start(): void {
   addEventListener('hashchange', () => {
     if (isQuorumLink(location.hash) || takeFragment()) location.reload();
   });
-  remark = take(REMARK_NAME);
-  problem = take(REASON_NAME);
+  remark = takeKeptText(REMARK_NAME);
+  problem = takeKeptText(REASON_NAME);
   void openWithToken();
 }
 
 /** Opens the page with the token of the tab or the public token of the service, or asks for a token. */
 async function openWithToken(): Promise<void> {
   const own = tabStorage.getItem(TOKEN_NAME);
-  if (own !== null) return open(own);
+  if (own !== null) return openPage(own);
   const token = problem === '' ? await publicToken() : undefined;
-  if (token !== undefined) return open(token, true);
-  ask();
+  if (token !== undefined) return openPage(token, true);
+  showLogin();
   document.querySelector<HTMLElement>('#token')!.focus();
 }
 
@@ -95,7 +95,7 @@ function useLink({ token, signers, streamSigner }: LinkFragment): string {
   return [...new Set(remarks)].join(' ');
 }
 
-async function open(token: string, isPublic = false): Promise<void> {
+async function openPage(token: string, isPublic = false): Promise<void> {
   const onSignOut = () => signOut(isPublic ? 'This page was open with the public token of the service.' : '');
   const page = new LivePage({ root, worker, token, isPublic, pins, remark, onSignOut });
   try {
@@ -113,17 +113,17 @@ function signOut(reason: string): void {
 }
 
 /** Shows the form for the token. */
-function ask(): void {
+function showLogin(): void {
   const onToken = (token: string) => {
     tabStorage.setItem(TOKEN_NAME, token);
-    void open(token);
+    void openPage(token);
   };
   const notice = remark === '' ? undefined : ({ tone: 'info', text: remark } as const);
   render(html`${barView({})}${noticeView(notice)}${loginView(problem, onToken)}`, root);
 }
 
 /** Reads and removes a text that the page kept before its restart. */
-function take(name: string): string {
+function takeKeptText(name: string): string {
   const text = tabStorage.getItem(name) ?? '';
   tabStorage.removeItem(name);
   return text;

@@ -103,7 +103,7 @@ export class PageLog {
       return stateOf('unknown', `the log is unknown: ${(error as Error).message}`);
     }
     if (this.#served === undefined) return stateOf('none', '', 'This service has no public log.');
-    const state = await this.#prove(request, this.#served, waitedMs);
+    const state = await this.#provePrice(request, this.#served, waitedMs);
     if (state.kind !== 'failed' && state.kind !== 'unwitnessed') return state;
     // The operator may have changed the policy since it was read.
     const before = this.#served.text;
@@ -117,7 +117,7 @@ export class PageLog {
     return isOther ? stateOf('unknown', 'the policy of the log has changed') : state;
   }
 
-  async #prove(
+  async #provePrice(
     request: LoggedRequest,
     { policy, maxDelayS }: ServedPolicy,
     waitedMs: number,
@@ -139,7 +139,7 @@ export class PageLog {
       const { status = 0, message: reason } = error as RefusedError | UnreachableError;
       if (LACKS.includes(status))
         return (
-          (await this.#evidence(aggregate, request, anyWitnesses)) ??
+          (await this.#findEvidence(aggregate, request, anyWitnesses)) ??
           stateOf('missing', 'not in the log', `The service does not prove ${at}: ${reason}.`)
         );
       if (status !== NOT_YET) return stateOf('unknown', `the log does not answer: ${reason}`);
@@ -155,7 +155,7 @@ export class PageLog {
     } catch (error) {
       if (!(error instanceof TlogError)) throw error;
       const statement = `The service signed ${at}, and its proof for the public log does not hold: ${error.message}. Save the price and the proof, and run tickseal log audit.`;
-      const evidence = await this.#evidence(aggregate, request, anyWitnesses);
+      const evidence = await this.#findEvidence(aggregate, request, anyWitnesses);
       return (
         evidence ?? {
           ...stateOf('failed', DENIED, statement),
@@ -166,7 +166,7 @@ export class PageLog {
   }
 
   /** Reads the files of the log. Returns `undefined` when they do not prove that the log contradicts the price. */
-  async #evidence(
+  async #findEvidence(
     aggregate: object,
     { signers, oracleId }: LoggedRequest,
     policy: LogPolicy,

@@ -67,12 +67,12 @@ export class ProofReader {
    * fails; the next call starts another worker.
    */
   verify(request: ProofRequest): Promise<Proof | undefined> {
-    const verified = this.#verified.then(() => this.#ask(request));
+    const verified = this.#verified.then(() => this.#requestProof(request));
     this.#verified = verified.catch(() => undefined);
     return verified;
   }
 
-  #ask(request: ProofRequest): Promise<Proof | undefined> {
+  #requestProof(request: ProofRequest): Promise<Proof | undefined> {
     this.#worker ??= new Worker(this.#options.worker, { type: 'module', name: PROOF_WORKER_NAME });
     const worker = this.#worker;
     return new Promise((resolve, reject) => {

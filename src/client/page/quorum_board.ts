@@ -73,23 +73,28 @@ export class QuorumBoard {
 
   /** Records the reason why an operator does not list its assets. @param verdict `undefined` after an answer */
   noteAnswer(name: string, verdict?: 'refused' | 'down', reason = ''): void {
-    if (verdict !== undefined) this.#note({ name, verdict, text: `${VOTE_TEXTS[verdict]}: ${reason}` });
+    if (verdict !== undefined) this.#noteFault({ name, verdict, text: `${VOTE_TEXTS[verdict]}: ${reason}` });
     else if (this.#faults.get(name)?.evidence === undefined) this.#faults.delete(name);
   }
 
   /** Records that the page's policy does not allow a connection to this operator. */
   block(name: string): void {
     const text = 'not allowed: listen.page_operators of this page does not name it';
-    this.#note({ name, verdict: 'down', text });
+    this.#noteFault({ name, verdict: 'down', text });
     this.#blocked.add(name);
   }
 
   /** Records a proof against an operator, which outweighs every other state. */
   accuse(name: string, { message, evidence }: Pick<EquivocationError, 'message' | 'evidence'>): void {
-    this.#note({ name, verdict: 'equivocates', text: `${VOTE_TEXTS.equivocates}: ${message}`, evidence });
+    this.#noteFault({
+      name,
+      verdict: 'equivocates',
+      text: `${VOTE_TEXTS.equivocates}: ${message}`,
+      evidence,
+    });
   }
 
-  #note(state: OperatorState): void {
+  #noteFault(state: OperatorState): void {
     const { name, evidence } = state;
     const isFinal = this.#blocked.has(name) || this.#faults.get(name)?.evidence !== undefined;
     if (!isFinal || evidence !== undefined) this.#faults.set(name, state);

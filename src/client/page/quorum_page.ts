@@ -128,10 +128,10 @@ class QuorumPage implements ListedValues {
       onChoose: (asset) => {
         this.#chosen = asset;
         this.#isDetailed = true;
-        this.#want();
+        this.#streamSeenSymbols();
       },
       onSeal: () => undefined,
-      onSeen: () => this.#want(),
+      onSeen: () => this.#streamSeenSymbols(),
       draw: () => this.#draw(),
     });
     this.#stream = this.#client.stream([], { channel: CHANNEL });
@@ -139,12 +139,12 @@ class QuorumPage implements ListedValues {
 
   run(): void {
     void this.#read();
-    for (const operator of this.#quorum.operators) void this.#ask(operator);
+    for (const operator of this.#quorum.operators) void this.#readSymbols(operator);
     listenToKeys({
       list: this.#list,
       chosen: () => this.#chosen,
       moveResolution: () => undefined,
-      back: () => this.#back(),
+      back: () => this.#showList(),
     });
     setInterval(() => this.#draw(), DRAW_MS);
     this.#draw();
@@ -173,7 +173,7 @@ class QuorumPage implements ListedValues {
   }
 
   /** Requests an operator's symbols until the operator answers. */
-  async #ask(operator: LinkOperator): Promise<void> {
+  async #readSymbols(operator: LinkOperator): Promise<void> {
     const { name } = operator;
     const client = createStreamClient(operator);
     for (;;) {
@@ -181,7 +181,7 @@ class QuorumPage implements ListedValues {
         for (const symbol of await client.assets())
           this.#owners.set(symbol, (this.#owners.get(symbol) ?? new Set()).add(name));
         this.#board.noteAnswer(name);
-        return this.#offer();
+        return this.#listSharedSymbols();
       } catch (error) {
         const verdict = error instanceof RefusedError ? 'refused' : 'down';
         this.#board.noteAnswer(name, verdict, reasonText(error as Error));
@@ -191,7 +191,7 @@ class QuorumPage implements ListedValues {
   }
 
   /** Lists the symbols that enough operators have. */
-  #offer(): void {
+  #listSharedSymbols(): void {
     const threshold = thresholdOf(this.#quorum);
     const symbols = [...this.#owners].filter(([, owners]) => owners.size >= threshold).map(([one]) => one);
     this.assets = symbols
@@ -203,11 +203,11 @@ class QuorumPage implements ListedValues {
       this.#list.mark(first);
     }
     this.#list.refresh();
-    this.#want();
+    this.#streamSeenSymbols();
   }
 
   /** Streams the symbols that the reader sees. */
-  #want(): void {
+  #streamSeenSymbols(): void {
     const symbols = [...this.#list.seen, ...(this.#chosen === undefined ? [] : [this.#chosen])];
     const wanted = [...new Set(symbols.map(({ symbol }) => symbol))];
     const removed = this.#wanted.filter((symbol) => !wanted.includes(symbol));
@@ -219,7 +219,7 @@ class QuorumPage implements ListedValues {
   }
 
   /** @returns true if a narrow screen showed the asset */
-  #back(): boolean {
+  #showList(): boolean {
     const wasDetailed = this.#isDetailed;
     this.#isDetailed = false;
     this.#draw();
@@ -238,7 +238,7 @@ class QuorumPage implements ListedValues {
     const foot = html`<p class="foot soft"><span id="count" role="status">${empty}</span></p>`;
     const notice = this.#problem === '' ? undefined : ({ tone: 'bad', text: this.#problem } as const);
     const bar = barView({ onSearch: (text) => this.#list.search(text), onSignOut: this.#signOut });
-    const detail = quorumDetail({ quorum, row, operators, onBack: () => this.#back() });
+    const detail = quorumDetail({ quorum, row, operators, onBack: () => this.#showList() });
     render(
       html`${bar}${noticeView(notice)}<main id="quorum" class=${this.#isDetailed ? 'detailed' : ''}>${this.#list.view(foot)}${detail}</main>
 ${operatorCard((url, signer) => {

@@ -55,7 +55,8 @@ export class Readings<T> {
     this.#wanted = assets;
     if (this.#isReading) return;
     this.#isReading = true;
-    for (let next = this.#next(); next.length > 0; next = this.#next()) await this.#readSome(next);
+    for (let next = this.#nextAssets(); next.length > 0; next = this.#nextAssets())
+      await this.#readSome(next);
     this.#isReading = false;
   }
 
@@ -69,7 +70,7 @@ export class Readings<T> {
   }
 
   /** Returns the first wanted assets of one kind whose value is absent. If no value is absent, returns those with an old one. */
-  #next(): readonly TaxonomyAsset[] {
+  #nextAssets(): readonly TaxonomyAsset[] {
     const { assetsMax, nowMs } = this.#options;
     const absent = this.#wanted.filter((asset) => !this.#kept.has(assetKey(asset)));
     const isOld = (asset: TaxonomyAsset) => this.#kept.get(assetKey(asset))!.dueMs <= nowMs();
@@ -87,13 +88,13 @@ export class Readings<T> {
       // An older value stays until the next attempt.
     }
     for (const asset of assets)
-      this.#keep(asset, {
+      this.#keepReading(asset, {
         value: found === undefined ? this.get(asset) : found.get(asset.symbol),
         dueMs: found === undefined ? nowMs() + RETRY_MS : dueMs(askedMs),
       });
   }
 
-  #keep(asset: TaxonomyAsset, kept: KeptReading<T>): void {
+  #keepReading(asset: TaxonomyAsset, kept: KeptReading<T>): void {
     const key = assetKey(asset);
     this.#kept.delete(key);
     this.#kept.set(key, kept);

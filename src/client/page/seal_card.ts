@@ -103,7 +103,7 @@ export class SealCard {
     return html`<div id="seal" class="card" popover role="dialog" aria-label="The seal explained" data-forged=${forged !== undefined}>
 <div class="card-head"><h2>${title}</h2><button type="button" class="close" popovertarget="seal" popovertargetaction="hide" aria-label="Close">×</button></div>
 ${this.#forgeForm(about)}
-${forged === undefined ? statement(about) : outcome(forged)}
+${forged === undefined ? sealStatement(about) : forgeryOutcome(forged)}
 <div class="proof">${this.#proofView(about)}</div></div>`;
   }
 
@@ -183,18 +183,19 @@ ${this.#forged === undefined ? nothing : html`<button type="button" @click=${kee
       const forgery = frame && forgeFrame(frame.hex, frame.id, turn);
       if (forgery === undefined) return;
       const { checks } = verifyPayload(forgery.text, { signers: [frame!.pin.key] });
-      this.#show({ target, forgery, checks });
+      this.#showForgery({ target, forgery, checks });
       return;
     }
     const forgery = forgeAnswer(proven!.request.answer, target, turn);
     if (forgery === undefined) return;
     const proof = await this.#verify({ ...proven!.request, answer: forgery.text });
     // The reader may have forged another copy in the meantime.
-    if (this.#turn === turn + 1) this.#show({ target, forgery, proof, checks: proof?.report.checks ?? [] });
+    if (this.#turn === turn + 1)
+      this.#showForgery({ target, forgery, proof, checks: proof?.report.checks ?? [] });
   }
 
   /** Shows a forged copy, at the first step that has failed. */
-  #show(forged: ForgedCopy): void {
+  #showForgery(forged: ForgedCopy): void {
     this.#forged = forged;
     const [first] = failedOf(forged.checks);
     if (first !== undefined) this.#step = forged.target === 'frame' ? 'you' : stepOf(first);
@@ -203,7 +204,7 @@ ${this.#forged === undefined ? nothing : html`<button type="button" @click=${kee
 }
 
 /** Explains in one sentence why the page trusts the price. */
-function statement({ isVerified, proven, frame, pin }: SealFacts): View {
+function sealStatement({ isVerified, proven, frame, pin }: SealFacts): View {
   const signer = frame?.report.signer ?? proven?.proof.report.signer;
   const key = frame?.pin ?? pin;
   if (!isVerified || signer === undefined || key === undefined)
@@ -214,7 +215,7 @@ function statement({ isVerified, proven, frame, pin }: SealFacts): View {
 }
 
 /** Explains which checks a forged copy failed, and which digit of it was changed. */
-function outcome({ target, forgery: { text, at, before }, checks }: ForgedCopy): View {
+function forgeryOutcome({ target, forgery: { text, at, before }, checks }: ForgedCopy): View {
   return html`<div role="status" class="forged"><p>${outcomeText(checks, target === 'frame' ? 'frame' : 'aggregate')}.</p>
 <p>One digit of a copy of ${TARGET_TEXTS[target]} was changed. The page keeps the received bytes.</p>
 <pre>…${text.slice(Math.max(at - AROUND, 0), at)}<del>${before}</del><ins>${text[at]}</ins>${text.slice(at + 1, at + 1 + AROUND)}…</pre></div>`;

@@ -32,7 +32,7 @@ export class Coverage {
     }
     if (known !== undefined) this.lost(service);
     this.#up.set(service, { sinceNs: lastNs, lastNs });
-    if (this.#up.size === 1) this.#judge(lastNs);
+    if (this.#up.size === 1) this.#reportGapTo(lastNs);
     return known === undefined;
   }
 
@@ -48,10 +48,10 @@ export class Coverage {
     this.#up.delete(service);
     if (this.#endNs === undefined || lost.lastNs > this.#endNs) this.#endNs = lost.lastNs;
     const [first] = [...this.#up.values()].sort((a, b) => (a.sinceNs < b.sinceNs ? -1 : 1));
-    if (first !== undefined) this.#judge(first.sinceNs);
+    if (first !== undefined) this.#reportGapTo(first.sinceNs);
   }
 
-  #judge(toNs: bigint): void {
+  #reportGapTo(toNs: bigint): void {
     const fromNs = this.#endNs;
     if (fromNs === undefined || toNs <= fromNs) return;
     // On a fixed channel each payload belongs to a tick, and two consecutive ticks have no gap.

@@ -110,13 +110,13 @@ export function parseFrame(text: string): Message | undefined {
       return {
         type: fields['type'],
         id: fields['id'],
-        assets: ids(fields['assets']),
-        invalid: ids(fields['invalid']),
+        assets: idsOf(fields['assets']),
+        invalid: idsOf(fields['invalid']),
       };
     case PONG_TYPE:
       return { type: PONG_TYPE };
     case TAXONOMY_TYPE:
-      return { type: TAXONOMY_TYPE, ended: ids(fields['ended']), returned: ids(fields['returned']) };
+      return { type: TAXONOMY_TYPE, ended: idsOf(fields['ended']), returned: idsOf(fields['returned']) };
     case ERROR_TYPE:
       return { type: ERROR_TYPE, id: fields['id'], error: String(fields['error']) };
     default:
@@ -150,6 +150,6 @@ function frameAsset(pair: FramePair | null): FrameAsset | undefined {
   return asset;
 }
 
-function ids(value: unknown): number[] {
+function idsOf(value: unknown): number[] {
   return Array.isArray(value) ? value.filter((id) => typeof id === 'number') : [];
 }

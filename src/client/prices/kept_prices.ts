@@ -49,17 +49,17 @@ export class KeptPrices {
     parts: AsyncIterable<readonly string[]>,
   ): AsyncGenerator<AggregatePrice, void, undefined> {
     const { steadyMs, verifyLines } = this.#context.platform;
-    for await (const lines of joined(parts, steadyMs)) {
+    for await (const lines of joinedParts(parts, steadyMs)) {
       const signed = verifyLines?.(lines);
       for (const [i, line] of lines.entries()) {
         const one = signed?.[i];
-        yield (one && this.#passed(service, line, one)) ?? this.#alone(service, line, one);
+        yield (one && this.#priceOfKnownForm(service, line, one)) ?? this.#verifiedAlone(service, line, one);
       }
     }
   }
 
   /** Returns a price whose form has passed before, if all other checks pass. */
-  #passed(service: RestService, line: string, one: SignedLine): AggregatePrice | undefined {
+  #priceOfKnownForm(service: RestService, line: string, one: SignedLine): AggregatePrice | undefined {
     const signers = signersOf(this.#context.trust.signers, one.signedAtNs);
     const form = this.#forms.get(formOf(one, signers));
     if (form === undefined || !isSigner(signers, one) || !isConsistent(this.#symbol, one)) return undefined;
@@ -74,7 +74,7 @@ export class KeptPrices {
     );
   }
 
-  #alone(service: RestService, line: string, one: SignedLine | undefined): AggregatePrice {
+  #verifiedAlone(service: RestService, line: string, one: SignedLine | undefined): AggregatePrice {
     const price = keptPriceOf(service, this.#symbol, parseExactJson(line), this.#context.trust);
     if (one !== undefined && this.#forms.size < FORMS_MAX) {
       const { checks, signer, verdict } = price;
@@ -89,7 +89,7 @@ export class KeptPrices {
  * Joins short parts, because joined parts cost less. An error of `parts` comes after the lines before it.
  * @param steadyMs the clock that limits the time for which lines wait
  */
-async function* joined(
+async function* joinedParts(
   parts: AsyncIterable<readonly string[]>,
   steadyMs: () => number,
 ): AsyncGenerator<readonly string[], void, undefined> {

@@ -72,7 +72,7 @@ export class LogLookup {
       if (smaller !== undefined) this.#report(new ProtocolError(price.url, smaller));
       if (answer === 'reported' || this.#isClosed) return;
       if ('logged' in answer) return this.#tellLogged(price, answer);
-      if ('evidence' in answer) return this.#accuse(price, answer);
+      if ('evidence' in answer) return this.#reportEvidence(price, answer);
       reason = answer.lacks;
       // Waiting does not add a log to the policy.
       if (answer.isOther || leftMs <= pauseMs) break;
@@ -151,7 +151,7 @@ export class LogLookup {
     });
   }
 
-  #accuse(
+  #reportEvidence(
     { url, symbol }: Tick,
     { evidence, statement }: Extract<LogAnswer, { readonly evidence: unknown }>,
   ): void {

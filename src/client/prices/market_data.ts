@@ -105,7 +105,7 @@ export function latest(
   query: AssetQuery,
   trust: AggregateTrust,
 ): Promise<Record<string, AggregatePrice>> {
-  return aggregates(service, symbols, pathOf(REST_PATHS.latest, assetParameters(symbols, query)), trust);
+  return readPrices(service, symbols, pathOf(REST_PATHS.latest, assetParameters(symbols, query)), trust);
 }
 
 /** Reads earlier aggregates: see `Client.recent`. */
@@ -119,7 +119,7 @@ export function recent(
   requireSecond('second', second);
   const parameters = { timestamp: String(second), ...assetParameters(symbols, query) };
   const isLater = (ns: bigint) => ns / NS_PER_SECOND > second;
-  return aggregates(service, symbols, pathOf(REST_PATHS.recent, parameters), trust, 'required', isLater);
+  return readPrices(service, symbols, pathOf(REST_PATHS.recent, parameters), trust, 'required', isLater);
 }
 
 /** @throws TypeError when a time is no bigint: a number loses the last digits of nanoseconds */
@@ -149,7 +149,7 @@ export function at(
 ): Promise<Record<string, AggregatePrice>> {
   const parameters = { timestamp: String(timestampNs), ...assetParameters(symbols, query) };
   const isLater = (ns: bigint) => ns > timestampNs;
-  return aggregates(service, symbols, pathOf(REST_PATHS.at, parameters), trust, 'optional', isLater);
+  return readPrices(service, symbols, pathOf(REST_PATHS.at, parameters), trust, 'optional', isLater);
 }
 
 /** Checks an aggregate of the past. The inputs of the aggregate may be absent. @throws UnverifiedError when a check fails */
@@ -209,7 +209,7 @@ export async function marketStatus(
 }
 
 /** @param isLater returns true for an aggregate that was signed after the requested time, and so was not in force then */
-async function aggregates(
+async function readPrices(
   service: RestService,
   symbols: readonly string[],
   path: string,

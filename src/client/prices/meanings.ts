@@ -58,15 +58,15 @@ export class Meanings {
   accept(url: string, taxonomy: Taxonomy): AcceptedTaxonomy {
     if (this.#contradiction !== undefined) throw this.#contradiction;
     if (this.#pinned !== undefined) return acceptPinned(url, taxonomy, this.#pinned);
-    const report = this.#check(taxonomy);
+    const report = this.#checkTaxonomy(taxonomy);
     if (report === 'unchecked') return { taxonomy, isChecked: false };
     const { fault, signer } = report;
     if (fault !== undefined) throw new UnsignedMappingError(url, fault, signer);
-    this.#remember(url, taxonomy);
+    this.#rememberList(url, taxonomy);
     return { taxonomy, isChecked: true };
   }
 
-  #check(taxonomy: Taxonomy): ReturnType<typeof checkStatement> | 'unchecked' {
+  #checkTaxonomy(taxonomy: Taxonomy): ReturnType<typeof checkStatement> | 'unchecked' {
     try {
       // The signers may be a function of the user, which is called here.
       const signers = signersOf(this.#signers);
@@ -76,18 +76,18 @@ export class Meanings {
     }
   }
 
-  #remember(url: string, taxonomy: Taxonomy): void {
+  #rememberList(url: string, taxonomy: Taxonomy): void {
     const known = this.#known.filter((one) => one.taxonomy.taxonomyId === taxonomy.taxonomyId);
     const meanings = new Map(taxonomy.assets.map((asset) => [asset.id, meaningOf(asset)]));
     for (const [id, meaning] of meanings) {
       const other = known.find((one) => (one.meanings.get(id) ?? meaning) !== meaning);
-      if (other !== undefined) this.#accuse(url, other.taxonomy, taxonomy, id, meaning);
+      if (other !== undefined) this.#reportContradiction(url, other.taxonomy, taxonomy, id, meaning);
     }
     if ([...meanings.keys()].some((id) => !known.some((one) => one.meanings.has(id))))
       this.#known = [...this.#known, { taxonomy, meanings }].slice(-LISTS_MAX);
   }
 
-  #accuse(url: string, one: Taxonomy, other: Taxonomy, id: number, meaning: string): never {
+  #reportContradiction(url: string, one: Taxonomy, other: Taxonomy, id: number, meaning: string): never {
     const statement = `two meanings of asset ${id} of taxonomy ${one.taxonomyId} are signed`;
     const entriesOf = ({ assets }: Taxonomy) => bytesToHex(statementEntries(assets));
     const evidence = formatEvidence({

@@ -90,7 +90,9 @@ export class PricePublisher {
    * @throws TypeError for a price that is a number
    */
   async publish(prices: PricesToPublish): Promise<Record<string, PublishVerdict>> {
-    const scaled = Object.entries(prices).map(([symbol, price]) => [symbol, scale(symbol, price)] as const);
+    const scaled = Object.entries(prices).map(
+      ([symbol, price]) => [symbol, scaledPrice(symbol, price)] as const,
+    );
     const problem = await this.#opened();
     const publisher = this.#publishers.find(({ isOpen }) => isOpen);
     const result: Omit<PublishResult & { status: 'failed' }, 'traceId'> | PublishResult =
@@ -136,7 +138,7 @@ export class PricePublisher {
   }
 }
 
-function scale(symbol: string, price: string | bigint): bigint {
+function scaledPrice(symbol: string, price: string | bigint): bigint {
   if (typeof price === 'bigint') return price;
   // A price that was given as a number has already been rounded.
   if (typeof price !== 'string')

@@ -131,7 +131,7 @@ export class PriceStream extends PulledStream<Tick> {
       (service, i) =>
         new StreamSource(i, service, shared, context, {
           onPrice: (price, report, serviceMs) => this.#deliver(price, report, serviceMs, service.url),
-          onMissing: (missing) => this.#miss(i, new Set(missing)),
+          onMissing: (missing) => this.#reportMissing(i, new Set(missing)),
           // When a connection begins, the other services must send their current prices. These payloads show that the other connections
           // cover this time too.
           onPayload: (timestampNs, isAfterLoss) => {
@@ -143,7 +143,7 @@ export class PriceStream extends PulledStream<Tick> {
             if (!coverage.isUp) this.#merger.allLost();
             this.#refreshAllBut(i);
           },
-          onEnded: (error) => this.#ended(i, error),
+          onEnded: (error) => this.#sourceEnded(i, error),
         }),
     );
     context.open.add(this);
@@ -215,7 +215,7 @@ export class PriceStream extends PulledStream<Tick> {
     return Promise.all(this.#sources.map((source) => source.close()));
   }
 
-  #ended(service: number, error: TicksealError): void {
+  #sourceEnded(service: number, error: TicksealError): void {
     this.#open -= 1;
     if (this.#open === 0) {
       this.fail(error);
@@ -223,11 +223,11 @@ export class PriceStream extends PulledStream<Tick> {
     }
     this.#context.reportError(error);
     // A service that has ended has none of the symbols.
-    this.#miss(service, { has: () => true });
+    this.#reportMissing(service, { has: () => true });
   }
 
   /** Records the missing symbols of a service. A symbol is unknown when no service has it. */
-  #miss(service: number, symbols: Pick<ReadonlySet<string>, 'has'>): void {
+  #reportMissing(service: number, symbols: Pick<ReadonlySet<string>, 'has'>): void {
     this.#missing.set(service, symbols);
     if (this.#missing.size < this.#sources.length) return;
     const services = [...this.#missing.values()];

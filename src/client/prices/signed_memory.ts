@@ -93,7 +93,7 @@ export class SignedMemory {
       const { url, symbols } = source;
       const { taxonomyId, timestampNs } = payload;
       const signed = { url, symbol: symbols.symbolOf(id, taxonomyId) ?? `asset ${id}`, timestampNs };
-      this.#accuse(signer, signed, { kind: 'two payloads', payloads: [text, hex] });
+      this.#reportContradiction(signer, signed, { kind: 'two payloads', payloads: [text, hex] });
     }
     for (const text of this.#passedOver.at(place))
       if (differentId(text, payload) !== undefined) this.#verify(place, text, source);
@@ -105,10 +105,14 @@ export class SignedMemory {
     const other = this.#at(place).find((one) => one.signer === signer && one.price !== price);
     this.#add(place, { signer, text, price });
     if (other !== undefined)
-      this.#accuse(signer, { url, symbol, timestampNs }, { kind: 'two values', prices: [other.text, text] });
+      this.#reportContradiction(
+        signer,
+        { url, symbol, timestampNs },
+        { kind: 'two values', prices: [other.text, text] },
+      );
   }
 
-  #accuse(signer: string, { url, symbol, timestampNs }: SignedPlace, evidence: Evidence): void {
+  #reportContradiction(signer: string, { url, symbol, timestampNs }: SignedPlace, evidence: Evidence): void {
     if (this.#accused.has(signer) || this.#accused.size >= ACCUSED_MAX) return;
     this.#accused.add(signer);
     const statement = `${signer} signed two values of ${symbol} for ${timestampNs} ns`;

@@ -71,7 +71,7 @@ export class StreamSource {
       onError: (error) => this.#symbolsFailed(error),
       onRefused: (error) => this.#refuse(error),
     });
-    const onFailed = (report: PayloadReport, hex: string) => this.#fail(report, hex);
+    const onFailed = (report: PayloadReport, hex: string) => this.#reportFailed(report, hex);
     this.#sender = { url: service.url, symbols: this.#symbols, onFailed };
     const connection = context.connectionTo(service);
     const report = (text: string) => context.reportError(new ProtocolError(service.url, text));
@@ -90,7 +90,7 @@ export class StreamSource {
       onDown: (down) => {
         if (this.#isClosed) return;
         connection.onDown?.(down);
-        this.#down(down);
+        this.#connectionLost(down);
         if (!this.#isClosed) events.onDown();
       },
       onResubscribed: () => this.sync(),
@@ -174,7 +174,7 @@ export class StreamSource {
     const payload = decodePayload(hex);
     if ('check' in payload) {
       const { check: name, reason } = payload;
-      this.#fail({ verdict: 'failed', checks: [{ name, status: 'failed', reason }] }, hex);
+      this.#reportFailed({ verdict: 'failed', checks: [{ name, status: 'failed', reason }] }, hex);
     } else this.#queue.push({ hex, payload });
     this.#drainSoon();
   }
@@ -196,7 +196,7 @@ export class StreamSource {
       if (next.lostChars > 0) this.#losses.lost(next.lostChars);
       if (this.#repeats(next.payload)) {
         this.#context.memory.passOver(next, this.#sender);
-        this.#passed(next);
+        this.#notePayload(next);
         continue;
       }
       this.#verify(next);
@@ -214,7 +214,7 @@ export class StreamSource {
       if (isCurrent) this.#isVerifying = false;
       if (report.verdict !== 'failed') this.#context.memory.addPayload({ report, hex }, this.#sender);
       if (!isCurrent || this.#isClosed) return;
-      if (report.verdict === 'failed') this.#fail(report, hex);
+      if (report.verdict === 'failed') this.#reportFailed(report, hex);
       else this.#place({ report, hex });
       this.#drainSoon();
     });
@@ -229,7 +229,7 @@ export class StreamSource {
     const { hex } = reported;
     const report = this.#clock.judge(reported.report, this.#options.maxAgeMs);
     if (report.verdict === 'failed') {
-      this.#fail(report, hex);
+      this.#reportFailed(report, hex);
       return true;
     }
     const prices = this.#wantedIn(report.payload, report.verdict === 'verified');
@@ -239,13 +239,13 @@ export class StreamSource {
       return false;
     }
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
-    this.#passed({ hex, payload: report.payload });
+    this.#notePayload({ hex, payload: report.payload });
     for (const price of prices)
       if (this.#options.merger.admit(price)) this.#events.onPrice(price, report, this.#clock.nowMs);
     return true;
   }
 
-  #passed({ hex, payload: { timestampNs } }: WaitingPayload): void {
+  #notePayload({ hex, payload: { timestampNs } }: WaitingPayload): void {
     const isAfterLoss = this.#losses.passed(timestampNs, this.#clock.nowMs(), hex.length);
     this.#events.onPayload(timestampNs, isAfterLoss);
   }
@@ -270,7 +270,7 @@ export class StreamSource {
     return prices;
   }
 
-  #fail(report: PayloadReport, hex: string): void {
+  #reportFailed(report: PayloadReport, hex: string): void {
     this.#losses.lost();
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
     const { taxonomyId, assets = [] } = report.payload ?? {};
@@ -279,7 +279,7 @@ export class StreamSource {
     this.#context.reportError(new UnverifiedError(this.#url, known, report.checks));
   }
 
-  #down({ reason, httpStatus, final }: Down): void {
+  #connectionLost({ reason, httpStatus, final }: Down): void {
     this.#discard();
     if (final) this.#end(new RefusedError(this.#url, httpStatus ?? 0, reason));
   }

@@ -9,7 +9,7 @@ export interface StreamSourceOptions {
   readonly attributes: readonly AttributeName[];
   readonly signatureType: StreamedType | undefined;
   readonly maxAgeMs: number;
-  /** The number of characters of a backlog up to which the client verifies all payloads, also payloads without a newest price. */
+  /** The number of waiting characters up to which no waiting payload is dropped. */
   readonly keptChars: number;
   readonly merger: Merger;
   /** The symbols that the stream wants. Call {@link StreamSource.sync} after each change of this set. */

@@ -129,7 +129,7 @@ export class SymbolTable {
   }
 
   /** Adds an accepted list. An asset that left the list keeps its symbol, because its ID keeps its meaning. */
-  #use({ taxonomy: { taxonomyId, assets }, isChecked }: AcceptedTaxonomy): void {
+  #useList({ taxonomy: { taxonomyId, assets }, isChecked }: AcceptedTaxonomy): void {
     this.#taxonomyId = taxonomyId;
     this.#idBySymbol = idsBySymbol(assets, this.#type);
     const before = this.#mappings.get(taxonomyId);
@@ -148,7 +148,7 @@ export class SymbolTable {
     let read: Taxonomy | undefined;
     try {
       const accepted = this.#meanings.accept(this.#rest.url, await fetchTaxonomy(this.#rest));
-      this.#use(accepted);
+      this.#useList(accepted);
       read = accepted.taxonomy;
     } catch (error) {
       if (error instanceof RefusedError && !isRateLimited(error) && !this.#isClosed) {

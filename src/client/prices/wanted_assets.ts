@@ -43,7 +43,7 @@ export class WantedAssets {
     const add = [...wanted].filter((id) => !subscribed.has(id));
     const drop = subscriber.assets.filter((id) => !wanted.has(id));
     if (add.length + drop.length === 0) return;
-    this.#syncIn(SYNC_INTERVAL_MS);
+    this.#syncAfter(SYNC_INTERVAL_MS);
     if (add.length > 0) void this.#subscribe(add);
     if (drop.length > 0) void subscriber.unsubscribe(drop);
   }
@@ -62,7 +62,7 @@ export class WantedAssets {
     this.#cancelSync?.();
   }
 
-  #syncIn(delayMs: number): void {
+  #syncAfter(delayMs: number): void {
     this.#cancelSync?.();
     this.#cancelSync = this.#options.schedule(() => {
       this.#cancelSync = undefined;
@@ -80,7 +80,7 @@ export class WantedAssets {
     const result = await subscriber.subscribe(ids, true);
     // A connection that was lost subscribes again without this code.
     if (result.ok || this.#isClosed || !subscriber.isOpen) return;
-    this.#syncIn(SYNC_RETRY_MS);
+    this.#syncAfter(SYNC_RETRY_MS);
     onRefused(result.error);
   }
 }

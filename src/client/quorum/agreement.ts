@@ -48,7 +48,7 @@ export function agreeing<P extends TimedPrice>(
  * aggregates.
  */
 export function medianPrice(prices: readonly TimedPrice[]): bigint {
-  const sorted = prices.map(({ price }) => price).sort(ascending);
+  const sorted = prices.map(({ price }) => price).sort(compareAscending);
   const upper = sorted[sorted.length >> 1]!;
   return sorted.length % 2 === 1 ? upper : (sorted[(sorted.length >> 1) - 1]! + upper) / 2n;
 }
@@ -58,7 +58,7 @@ export function medianPrice(prices: readonly TimedPrice[]): bigint {
  * the apparent age of a price.
  */
 export function medianTimeNs(prices: readonly TimedPrice[]): bigint {
-  const sorted = prices.map(({ timestampNs }) => timestampNs).sort(ascending);
+  const sorted = prices.map(({ timestampNs }) => timestampNs).sort(compareAscending);
   return sorted[(sorted.length - 1) >> 1]!;
 }
 
@@ -95,8 +95,8 @@ interface AgreeingGroup<P> {
 }
 
 function groupOf<P extends TimedPrice>(members: readonly P[]): AgreeingGroup<P> {
-  const prices = members.map(({ price }) => price).sort(ascending);
-  const [oldestNs] = members.map(({ timestampNs }) => timestampNs).sort(ascending);
+  const prices = members.map(({ price }) => price).sort(compareAscending);
+  const [oldestNs] = members.map(({ timestampNs }) => timestampNs).sort(compareAscending);
   return { members, lowest: prices[0]!, spread: prices.at(-1)! - prices[0]!, oldestNs: oldestNs! };
 }
 
@@ -111,6 +111,6 @@ export function absolute(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-function ascending(one: bigint, other: bigint): number {
+function compareAscending(one: bigint, other: bigint): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }

@@ -126,18 +126,18 @@ function requireDistinct(operators: readonly QuorumOperator[]): void {
       throw new RangeError(`${at}.name must be text of 1 to ${NAME_CHARACTERS_MAX} characters`);
     if (signers === 'unchecked')
       throw new TypeError(`${at}.signers must name addresses: unchecked prices agree with anything`);
-    claim(names, name, i, `${at}.name: "${name}"`);
+    claimForOperator(names, name, i, `${at}.name: "${name}"`);
     // The operator's client reports the error for values that are not lists of texts.
     for (const signer of Array.isArray(signers) ? signers : []) {
       const key = parseHexInteger(String(signer));
-      if (key !== undefined) claim(keys, key, i, `${at}.signers: ${signer}`);
+      if (key !== undefined) claimForOperator(keys, key, i, `${at}.signers: ${signer}`);
     }
     for (const url of typeof urls === 'string' ? [urls] : Array.isArray(urls) ? urls : [])
-      claim(addresses, addressOf(String(url)), i, `${at}.urls: an address`);
+      claimForOperator(addresses, addressOf(String(url)), i, `${at}.urls: an address`);
   }
 }
 
-function claim<K>(owners: Map<K, number>, key: K, operator: number, subject: string): void {
+function claimForOperator<K>(owners: Map<K, number>, key: K, operator: number, subject: string): void {
   const owner = owners.get(key);
   if (owner !== undefined && owner !== operator)
     throw new RangeError(`${subject} belongs to quorum.operators[${owner}] too`);

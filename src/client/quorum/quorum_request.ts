@@ -65,20 +65,20 @@ export async function askOperators<O extends OperatorClient>(
     const answered = (operator: OperatorClient, answer: Answer): void => {
       answers.set(operator, answer);
       if (answers.size === operators.length) resolve();
-      else if (cancelGrace === undefined && count().every((one) => one instanceof QuorumTick))
+      else if (cancelGrace === undefined && countAll().every((one) => one instanceof QuorumTick))
         cancelGrace = schedule(resolve, GRACE_MS);
     };
     for (const operator of operators) answerOf(operator, asked).then((answer) => answered(operator, answer));
   });
   cancelGrace?.();
-  const counted = count();
+  const counted = countAll();
   const ticks = counted.filter((one) => one instanceof QuorumTick);
   const lacking = counted.filter((one): one is NoQuorumEvent => !(one instanceof QuorumTick));
   for (const event of lacking) onNoQuorum(event);
   if (ticks.length === 0 && lacking.length > 0) throw new NoQuorumError(lacking);
   return bySymbol(ticks.map((tick) => [tick.symbol, tick]));
 
-  function count(): (QuorumTick | NoQuorumEvent)[] {
+  function countAll(): (QuorumTick | NoQuorumEvent)[] {
     const time = asked.time();
     return [...new Set(asked.symbols)].map((symbol) => {
       const standings = operators.map((operator) =>
@@ -112,7 +112,7 @@ async function answerOf<O extends OperatorClient>(
   try {
     return answerWith(await request(operator, symbols), symbols);
   } catch (error) {
-    if (!(error instanceof RefusedError) || error.status !== BAD_REQUEST) return faulty(error);
+    if (!(error instanceof RefusedError) || error.status !== BAD_REQUEST) return faultyAnswer(error);
   }
   // An operator refuses a whole request if one symbol is unknown.
   try {
@@ -120,7 +120,7 @@ async function answerOf<O extends OperatorClient>(
     const rest = symbols.filter((symbol) => known.has(symbol));
     return answerWith(rest.length === 0 ? {} : await request(operator, rest), rest);
   } catch (error) {
-    return faulty(error);
+    return faultyAnswer(error);
   }
 }
 
@@ -140,7 +140,7 @@ function answerWith(found: Readonly<Record<string, AggregatePrice>>, known: read
   };
 }
 
-function faulty(error: unknown): Answer {
+function faultyAnswer(error: unknown): Answer {
   const verdict =
     error instanceof UnverifiedError ? 'unverified' : error instanceof RefusedError ? 'refused' : 'down';
   const fault: OperatorFault = { verdict, reason: (error as Error).message };

@@ -55,12 +55,12 @@ export class QuorumStream extends PulledStream<QuorumTick> {
     this.#operators = parts.operators.map(
       (operator) =>
         new OperatorStream(operator, symbols, shared, {
-          onPrice: (symbol) => this.#count(symbol),
-          onMissing: () => this.#miss(),
+          onPrice: (symbol) => this.#countSymbol(symbol),
+          onMissing: () => this.#reportMissing(),
           onEnded: (error) => this.#ended(error),
         }),
     );
-    this.#enter(symbols);
+    this.#enterSymbols(symbols);
     this.#checkLater();
     this.endWith(signal);
   }
@@ -81,7 +81,7 @@ export class QuorumStream extends PulledStream<QuorumTick> {
    */
   add(symbols: readonly string[]): void {
     for (const operator of this.#operators) operator.add(symbols);
-    this.#enter(symbols);
+    this.#enterSymbols(symbols);
   }
 
   /** Removes symbols and their unread ticks. */
@@ -116,7 +116,7 @@ export class QuorumStream extends PulledStream<QuorumTick> {
     return Promise.all(this.#operators.map((operator) => operator.close()));
   }
 
-  #enter(symbols: readonly string[]): void {
+  #enterSymbols(symbols: readonly string[]): void {
     const sinceMs = this.#parts.platform.nowMs();
     for (const symbol of symbols)
       if (!this.#symbols.has(symbol)) this.#symbols.set(symbol, { sinceMs, last: undefined, reported: '' });
@@ -128,7 +128,7 @@ export class QuorumStream extends PulledStream<QuorumTick> {
   }
 
   /** Ends the stream when no operator has one of its first symbols. */
-  #miss(): void {
+  #reportMissing(): void {
     const unknown = this.symbols.filter((symbol) => this.#operators.every((one) => one.lacks(symbol)));
     const isFirst = unknown.some((symbol) => this.#first.has(symbol));
     const isNew = [...this.#symbols.values()].every(({ last }) => last === undefined);
@@ -138,13 +138,13 @@ export class QuorumStream extends PulledStream<QuorumTick> {
   #checkLater(): void {
     this.#cancelCheck = this.#parts.platform.schedule(() => {
       this.#checkLater();
-      for (const [symbol, state] of this.#symbols) this.#check(symbol, state);
+      for (const [symbol, state] of this.#symbols) this.#checkAgreement(symbol, state);
     }, CHECK_INTERVAL_MS);
   }
 
   /** Reports a symbol without a quorum, once for each set of verdicts. */
-  #check(symbol: string, state: QuorumSymbol): void {
-    const counted = this.#count(symbol);
+  #checkAgreement(symbol: string, state: QuorumSymbol): void {
+    const counted = this.#countSymbol(symbol);
     if (counted === undefined || counted instanceof QuorumTick) {
       state.reported = '';
       return;
@@ -157,7 +157,7 @@ export class QuorumStream extends PulledStream<QuorumTick> {
   }
 
   /** Counts a symbol's prices, and delivers a tick if its price or time is new. */
-  #count(symbol: string): QuorumTick | NoQuorumEvent | undefined {
+  #countSymbol(symbol: string): QuorumTick | NoQuorumEvent | undefined {
     const state = this.#symbols.get(symbol);
     if (state === undefined || this.isClosed) return undefined;
     const { rules, platform } = this.#parts;

@@ -55,7 +55,7 @@ export function countVotes(
   time: VoteTime,
 ): QuorumTick | NoQuorumEvent {
   const signers = new Set<string>();
-  const judged = standings.map((standing) => judge(standing, signers, rules, time));
+  const judged = standings.map((standing) => judgeStanding(standing, signers, rules, time));
   const young = judged.filter((one) => one.isYoung).map(({ price }) => price!);
   const group = agreeing(young, rules);
   const isGroup = typeof group !== 'string';
@@ -84,7 +84,7 @@ interface JudgedStanding extends Standing {
 /**
  * Decides if an operator's price may count. @param signers the signers of earlier operators; the function adds this operator's signer
  */
-function judge(
+function judgeStanding(
   standing: Standing,
   signers: Set<string>,
   { maxAgeMs }: QuorumRules,

@@ -42,7 +42,7 @@ export interface FollowOptions {
 const URLS_MAX = 8;
 const REFRESH_MS_DEFAULT = 30_000;
 const REFRESH_MS_MIN = 1_000;
-/** The time limit of the waits in one reading. */
+/** The largest total of the waits between the attempts of one reading. */
 const WAITS_MS_MAX = 10_000;
 /**
  * The number of attempts in one reading while the service limits the rate, and the wait before a further attempt if the service sent no
@@ -128,7 +128,7 @@ export class AnnouncedSigners {
     for (const answer of answers) {
       if (answer.status === 'rejected') reasons.push((answer.reason as Error).message);
       else {
-        const reason = this.#take(answer.value);
+        const reason = this.#takeChain(answer.value);
         if (reason === undefined) hasList = true;
         else reasons.push(reason);
       }
@@ -155,7 +155,7 @@ export class AnnouncedSigners {
   }
 
   /** Follows a chain. @returns the reason why the chain is rejected; `undefined` for a valid chain */
-  #take(texts: readonly string[]): string | undefined {
+  #takeChain(texts: readonly string[]): string | undefined {
     const { root, pinned } = this.#options;
     const nowS = Math.floor(this.#nowMs() / 1000);
     const trust: ChainTrust = {

@@ -103,7 +103,7 @@ const FIELDS: Readonly<Record<Evidence['kind'], Readonly<Record<string, FieldKin
 export function parseEvidence(text: string): Evidence {
   if (text.length > EVIDENCE_LENGTH_MAX)
     throw new TlogError(`the evidence is longer than ${EVIDENCE_LENGTH_MAX}`);
-  const fields = objectOf(parsed(text), 'the evidence');
+  const fields = objectOf(parsedJson(text), 'the evidence');
   if (fields['format'] !== FORMAT) throw new TlogError(`the format of the evidence is not ${FORMAT}`);
   const kind = fields['kind'] as Evidence['kind'];
   if (!Object.hasOwn(FIELDS, String(kind))) throw new TlogError('the kind of the evidence is not known');
@@ -116,7 +116,7 @@ export function formatEvidence(evidence: Evidence): string {
   return `${JSON.stringify({ format: FORMAT, ...evidence }, undefined, 2)}\n`;
 }
 
-function parsed(text: string): unknown {
+function parsedJson(text: string): unknown {
   try {
     return parseForeignJson(text);
   } catch {

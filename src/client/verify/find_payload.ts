@@ -66,7 +66,7 @@ async function entriesNear(log: ServedLog, timeNs: bigint, size: bigint): Promis
   const start = found === 'earlier' ? 0n : found === 'later' ? size : found.batch.batch;
   const later: ScannedEntry[] = [];
   for (let next = start; next < size; ) {
-    const entries = (await log.entries(next, size)).map(scanned);
+    const entries = (await log.entries(next, size)).map(scanEntry);
     const inTime = entries.filter(({ batch }) => batch.fromNs <= timeNs + SEARCH_NS);
     later.push(...inTime);
     if (inTime.length < entries.length) break;
@@ -74,14 +74,14 @@ async function entriesNear(log: ServedLog, timeNs: bigint, size: bigint): Promis
   }
   const earlier: ScannedEntry[] = [];
   for (let index = start - 1n; index >= 0n; index -= 1n) {
-    const one = scanned((await log.entries(index, size))[0]!);
+    const one = scanEntry((await log.entries(index, size))[0]!);
     if (one.batch.toNs < timeNs - SEARCH_NS) break;
     earlier.push(one);
   }
   return [...later, ...earlier];
 }
 
-function scanned(entry: Uint8Array): ScannedEntry {
+function scanEntry(entry: Uint8Array): ScannedEntry {
   return { entry, batch: parseBatchEntry(entry) };
 }
 

@@ -55,7 +55,7 @@ export async function verifyEvidence(
   if (evidence.kind === 'fork') return proveFork(evidence, expected);
   if (evidence.kind === 'observed' || evidence.kind === 'overdue')
     throw new TlogError(`only the auditor saw it, and nobody signed it: ${evidence.found}`);
-  const checkpoint = await opened(evidence.checkpoint, expected);
+  const checkpoint = await openedCheckpoint(evidence.checkpoint, expected);
   if (evidence.kind === 'bad entry') return proveBadEntry(evidence.entries, checkpoint);
   const batch = provenBatch(evidence.batch, checkpoint);
   if (evidence.kind === 'bad records') return proveBadRecords(evidence.records, batch, checkpoint);
@@ -149,7 +149,10 @@ async function proveFork(
   { checkpoints, root, proof }: Extract<Evidence, { readonly kind: 'fork' }>,
   expected: EvidenceExpectations,
 ): Promise<ProvenFault> {
-  const [older, newer] = [await opened(checkpoints[0], expected), await opened(checkpoints[1], expected)];
+  const [older, newer] = [
+    await openedCheckpoint(checkpoints[0], expected),
+    await openedCheckpoint(checkpoints[1], expected),
+  ];
   if (older.origin !== newer.origin) throw new TlogError('the checkpoints are of two logs');
   const other = { size: older.size, root: bytesOf(root) };
   if (!isConsistent(other, newer, proof.map(bytesOf)) || older.size === 0n)
@@ -246,7 +249,10 @@ export function signedPrice(text: string, { signers, oracleId }: EvidenceExpecta
   return { ...factsOfAggregate(text), signer: report.signer, verdict };
 }
 
-async function opened(note: string, { policy, verifyEd25519 }: EvidenceExpectations): Promise<Checkpoint> {
+async function openedCheckpoint(
+  note: string,
+  { policy, verifyEd25519 }: EvidenceExpectations,
+): Promise<Checkpoint> {
   if (policy === undefined) throw new TlogError('the evidence is about a log, so it needs a policy');
   return (await openCheckpoint(note, policy, verifyEd25519 ?? verifyByWebCrypto)).checkpoint;
 }

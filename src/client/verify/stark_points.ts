@@ -99,7 +99,7 @@ export function isSumWithMultiple(sum: Sum, x: bigint, scalar: bigint, r: bigint
  */
 function multipleX(x: bigint, scalar: bigint): bigint | undefined {
   const t = (x * x * x + x + B) % FIELD_PRIME;
-  if (power(t, (FIELD_PRIME - 1n) / 2n) !== 1n) return undefined;
+  if (powerInField(t, (FIELD_PRIME - 1n) / 2n) !== 1n) return undefined;
   const tt = (t * t) % FIELD_PRIME;
   const curve = { a: tt, b3: (3n * B * tt * t) % FIELD_PRIME };
   const point: Point = [(x * t) % FIELD_PRIME, tt, 1n];
@@ -111,7 +111,7 @@ function multipleX(x: bigint, scalar: bigint): bigint | undefined {
   return reduce(multiple[0] * inverse(multiple[2] * t, FIELD_PRIME), FIELD_PRIME);
 }
 
-function power(base: bigint, exponent: bigint): bigint {
+function powerInField(base: bigint, exponent: bigint): bigint {
   let result = 1n;
   for (const bit of exponent.toString(2)) {
     result = (result * result) % FIELD_PRIME;

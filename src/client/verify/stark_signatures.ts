@@ -84,7 +84,7 @@ function* noncesOf(msgHash: bigint, key: bigint): Generator<bigint, never> {
   mix(Uint8Array.of(1), seed);
   for (;;) {
     v = hmacSha256(k, v);
-    const nonce = truncate(v);
+    const nonce = leftmostBits(v);
     if (nonce > 0n && nonce < GROUP_ORDER) yield nonce;
     mix(Uint8Array.of(0));
   }
@@ -94,6 +94,6 @@ function* noncesOf(msgHash: bigint, key: bigint): Generator<bigint, never> {
  * Returns the first 252 bits of the block, or all 256 bits when the block begins with a zero byte, because elliptic and
  * starknet.js ignore leading zeros.
  */
-function truncate(block: Uint8Array): bigint {
+function leftmostBits(block: Uint8Array): bigint {
   return block[0] === 0 ? bytesInteger(block) : bytesInteger(block) >> 4n;
 }

@@ -99,7 +99,7 @@ export class LogWriter {
       );
     if (this.#isOver || this.#last !== undefined) return;
     this.#waitingBytes += bytes;
-    if (!this.#replace(entry)) {
+    if (!this.#replaceQueued(entry)) {
       this.#waiting.push(entry);
       this.#entryCount++;
     }
@@ -108,7 +108,7 @@ export class LogWriter {
   }
 
   /** @returns true when an older waiting input was replaced */
-  #replace(entry: LogEntry): boolean {
+  #replaceQueued(entry: LogEntry): boolean {
     const key = inputKey(entry);
     if (key === undefined) return false;
     const number = this.#waitingInputs.get(key);
@@ -128,7 +128,7 @@ export class LogWriter {
    * @throws LeadershipLost when it is unknown whether the log has the entries
    */
   durable(): Promise<void> {
-    if (this.#isOver) return Promise.reject(lost());
+    if (this.#isOver) return Promise.reject(leadershipLost());
     if (this.#write === undefined && this.#waiting.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ entryCount: this.#entryCount, resolve, reject });
@@ -157,7 +157,7 @@ export class LogWriter {
   stop(): void {
     this.#isOver = true;
     this.#waiting = [];
-    for (const { reject } of this.#waiters.splice(0)) reject(lost());
+    for (const { reject } of this.#waiters.splice(0)) reject(leadershipLost());
   }
 
   tick(nowMs: number): void {
@@ -191,7 +191,7 @@ export class LogWriter {
   }
 
   #writeNext(): void {
-    const entries = this.#take();
+    const entries = this.#takeBatch();
     const claim = this.#waiting.length === 0 ? this.#last : undefined;
     this.#write = {
       record: this.#recordOf(entries, claim),
@@ -210,7 +210,7 @@ export class LogWriter {
   }
 
   /** Takes the next entries that fit in one record; at least one, if any entries wait. */
-  #take(): LogEntry[] {
+  #takeBatch(): LogEntry[] {
     let bytes = 0;
     let count = 0;
     for (const entry of this.#waiting) {
@@ -267,6 +267,6 @@ function inputKey({ symbol, signatureType, publisherKey }: LogEntry): string | u
   return `${signatureType} ${Buffer.from(publisherKey).toString('latin1')} ${symbol}`;
 }
 
-function lost(): LeadershipLost {
+function leadershipLost(): LeadershipLost {
   return new LeadershipLost('the node no longer leads: it is not known whether the log has it');
 }

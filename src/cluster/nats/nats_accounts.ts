@@ -50,23 +50,25 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
     ...makers.flatMap((user) => makerLines(names, user)),
     '    ]',
     '    exports: [',
-    ...heardSubjects(names).map((subject) => `      { stream: ${quoted(subject)} }`),
+    ...heardSubjects(names).map((subject) => `      { stream: ${quotedText(subject)} }`),
     ...askedSubjects(names, '*').map(
       ({ subject, isLong }) =>
-        `      { service: ${quoted(subject)}${isLong ? ', response_type: stream' : ''} }`,
+        `      { service: ${quotedText(subject)}${isLong ? ', response_type: stream' : ''} }`,
     ),
-    `      { service: ${quoted(JETSTREAM_INFO)} }`,
-    ...(staff === undefined ? [] : STREAM_LISTS.map((subject) => `      { service: ${quoted(subject)} }`)),
+    `      { service: ${quotedText(JETSTREAM_INFO)} }`,
+    ...(staff === undefined
+      ? []
+      : STREAM_LISTS.map((subject) => `      { service: ${quotedText(subject)} }`)),
     '    ]',
     '    imports: [',
-    `      { service: { account: SYS, subject: ${quoted(SERVER_STATES)} }, to: ${quoted(names.topic(SERVERS_TOPIC))} }`,
+    `      { service: { account: SYS, subject: ${quotedText(SERVER_STATES)} }, to: ${quotedText(names.topic(SERVERS_TOPIC))} }`,
     '    ]',
     '  }',
     ...edges.flatMap((user) => edgeLines(names, user)),
     ...(staff === undefined ? [] : operatorLines(names, staff)),
     '  # The account of the servers themselves. The aggregators ask here whether each server syncs each write.',
     '  SYS {',
-    `    exports: [{ service: ${quoted(SERVER_STATES)}, response_type: stream, accounts: [TICKSEAL] }]`,
+    `    exports: [{ service: ${quotedText(SERVER_STATES)}, response_type: stream, accounts: [TICKSEAL] }]`,
     ...(staff === undefined
       ? []
       : [
@@ -187,7 +189,9 @@ function limitsLine(connections: number): string {
 }
 
 function importLines(kind: 'stream' | 'service', subjects: readonly string[]): string[] {
-  return subjects.map((subject) => `      { ${kind}: { account: TICKSEAL, subject: ${quoted(subject)} } }`);
+  return subjects.map(
+    (subject) => `      { ${kind}: { account: TICKSEAL, subject: ${quotedText(subject)} } }`,
+  );
 }
 
 interface Permissions {
@@ -202,7 +206,9 @@ function userLines(indent: string, { node, login }: NatsUser, permissions: Permi
 }
 
 function loginEntries(user: string, login: NatsLogin): string[] {
-  return 'nkey' in login ? [`nkey: ${login.nkey}`] : [`user: ${user}`, `password: ${quoted(login.password)}`];
+  return 'nkey' in login
+    ? [`nkey: ${login.nkey}`]
+    : [`user: ${user}`, `password: ${quotedText(login.password)}`];
 }
 
 function loginLines(
@@ -212,7 +218,7 @@ function loginLines(
 ): string[] {
   const list = (name: string, lines: readonly (readonly string[])[]) => [
     `    ${name}: [`,
-    ...lines.map((subjects) => `      ${subjects.map(quoted).join(', ')}`),
+    ...lines.map((subjects) => `      ${subjects.map(quotedText).join(', ')}`),
     '    ]',
   ];
   return [
@@ -227,6 +233,6 @@ function loginLines(
   ].map((line) => `${indent}${line}`);
 }
 
-function quoted(text: string): string {
+function quotedText(text: string): string {
   return JSON.stringify(text);
 }

@@ -166,7 +166,7 @@ export class BusConnection {
     await Promise.race([isDrained.catch(() => {}), wait(CLOSE_MS_MAX, undefined, { ref: false })]);
     internalsOf(this.client).transport.socket?.destroy();
     await this.client.close();
-    this.#lose();
+    this.#endRequests();
   }
 
   async #watch(): Promise<void> {
@@ -176,7 +176,7 @@ export class BusConnection {
   #onStatus(status: Status): void {
     if (status.type === 'disconnect') {
       if (!this.#isClosing && this.#isUsable) this.#onNotice(`the connection to ${status.server} was lost`);
-      this.#lose();
+      this.#endRequests();
     } else if (status.type === 'reconnect') {
       const problem = problemOf(this.client);
       this.#problem = problem;
@@ -188,7 +188,7 @@ export class BusConnection {
     }
   }
 
-  #lose(): void {
+  #endRequests(): void {
     this.#isUsable = false;
     for (const onLost of [...this.#requests]) onLost();
   }
@@ -198,7 +198,7 @@ export class BusConnection {
    * the network is cut.
    */
   #drop(): void {
-    this.#lose();
+    this.#endRequests();
     // Without a new order, the client would try its first server again.
     const listens = this.client.getServers().map(({ listen }) => listen);
     const next = listens.indexOf(this.client.getServer()) + 1;

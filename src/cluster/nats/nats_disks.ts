@@ -38,7 +38,7 @@ export async function askDisks(
   const first = cluster?.leader ?? connection.server;
   if (first !== undefined) copies.set(first, false);
   const answering = [...copies].filter(([, isAway]) => !isAway).map(([server]) => server);
-  const answers = await collect(connection, names.topic(SERVERS_TOPIC), new Set(answering));
+  const answers = await collectAnswers(connection, names.topic(SERVERS_TOPIC), new Set(answering));
   return [...copies]
     .map(([server, isAway]) => ({ server, isAway, syncMs: answers.get(server) }))
     .sort((a, b) => (a.server < b.server ? -1 : 1));
@@ -48,7 +48,7 @@ export async function askDisks(
  * Resolves when all servers have answered, or after a time limit.
  * @returns for each server, the longest time before a write reaches its disk, in ms
  */
-function collect(
+function collectAnswers(
   connection: BusConnection,
   subject: string,
   missing: Set<string>,

@@ -27,10 +27,10 @@ export async function prepareStreams(
   for (const settings of [logSettings(options), candleSettings(options)]) {
     for (;;) {
       try {
-        await prepare(manager, settings, options.role === 'aggregator');
+        await prepareStream(manager, settings, options.role === 'aggregator');
         break;
       } catch (error) {
-        if (isFinal(error) || performance.now() >= endMs) throw new Error(describe(error, settings));
+        if (isFinal(error) || performance.now() >= endMs) throw new Error(describeError(error, settings));
         await wait(RETRY_MS);
       }
     }
@@ -68,7 +68,7 @@ function candleSettings({ name, replicas, candleRetentionMs }: NatsOptions): Str
   };
 }
 
-async function prepare(
+async function prepareStream(
   manager: JetStreamManager,
   settings: StreamSettings,
   mayChange: boolean,
@@ -121,7 +121,7 @@ function isFinal(error: unknown): boolean {
   );
 }
 
-function describe(error: unknown, { name, num_replicas }: StreamSettings): string {
+function describeError(error: unknown, { name, num_replicas }: StreamSettings): string {
   if (error instanceof ForeignStream) return error.message;
   const { message } = error as Error;
   if (isCode(error, STREAM_NOT_FOUND))

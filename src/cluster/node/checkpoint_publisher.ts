@@ -161,7 +161,7 @@ export class CheckpointPublisher {
     const knowing = isFirst ? witnesses.flatMap(({ name, fault }) => objectionOf(name, fault)) : [];
     if (knowing.length > 0) throw lossOf(knowing.map(([, reason]) => reason));
     this.#lacksSinceMs ??= nowMs();
-    if (this.#submission === undefined) this.#ask(note, () => {});
+    if (this.#submission === undefined) this.#requestCosignatures(note, () => {});
     const answered = witnesses.filter(knowsNoMore).map(({ name }) => name);
     const isAnswered = answered.length > 0 && policy.isQuorum(new Set(answered));
     return isAnswered || (this.isGraceOver && !requireQuorum && !isCopy);
@@ -179,8 +179,8 @@ export class CheckpointPublisher {
     await this.stopAsking();
     this.#size = head.size;
     this.#lacksSinceMs ??= nowMs();
-    this.#note({ note, isQuorum: this.#witnesses.policy.isQuorum(new Set()) });
-    this.#ask(note, (cosigned) => this.#note(cosigned));
+    this.#noteCosigned({ note, isQuorum: this.#witnesses.policy.isQuorum(new Set()) });
+    this.#requestCosignatures(note, (cosigned) => this.#noteCosigned(cosigned));
   }
 
   /**
@@ -216,7 +216,7 @@ export class CheckpointPublisher {
     throw lossOf([...against.values()]);
   }
 
-  #ask(note: string, onCosigned: (cosigned: Cosigned) => void): void {
+  #requestCosignatures(note: string, onCosigned: (cosigned: Cosigned) => void): void {
     const abort = new AbortController();
     const { nowMs } = this.#options;
     const asking = this.#submitter.submit(note, abort.signal, onCosigned);
@@ -232,7 +232,7 @@ export class CheckpointPublisher {
     this.#submission = submission;
   }
 
-  #note(cosigned: Cosigned): void {
+  #noteCosigned(cosigned: Cosigned): void {
     this.#newest = cosigned;
     if (cosigned.isQuorum) this.#lacksSinceMs = undefined;
   }

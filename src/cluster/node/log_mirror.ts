@@ -79,7 +79,7 @@ export class LogMirror implements OpenLog {
     const nowMs = this.#options.nowMs();
     const isDue = this.#wanted !== undefined || nowMs >= this.#factsAtMs + FACTS_MS;
     if (!isDue || nowMs < this.#retryMs || this.#copying !== undefined || this.#isClosed) return;
-    this.#copying = this.#copy().finally(() => {
+    this.#copying = this.#copyCheckpoint().finally(() => {
       this.#copying = undefined;
     });
   }
@@ -112,12 +112,12 @@ export class LogMirror implements OpenLog {
     await ledger?.close();
   }
 
-  async #copy(): Promise<void> {
+  async #copyCheckpoint(): Promise<void> {
     const { nowMs, logger } = this.#options;
     const note = this.#wanted;
     try {
       await this.#readFacts();
-      if (note !== undefined && this.#facts !== undefined) await this.#show(note, this.#facts);
+      if (note !== undefined && this.#facts !== undefined) await this.#showCheckpoint(note, this.#facts);
       if (this.#failure !== undefined) logger.info('the copy of the public log goes on');
       this.#failure = undefined;
       if (this.#wanted === note) this.#wanted = undefined;
@@ -139,14 +139,14 @@ export class LogMirror implements OpenLog {
   }
 
   /** Copies the batches of a checkpoint, and shows the checkpoint. @throws Error when the copy differs from the checkpoint */
-  async #show(note: string, { policy }: PublicLogFacts): Promise<void> {
+  async #showCheckpoint(note: string, { policy }: PublicLogFacts): Promise<void> {
     const { publicFolder, nowMs } = this.#options;
     const { checkpoint, cosigners } = await openCheckpoint(note, parsePolicy(policy), verifyByNode);
     const ledger = await this.#open(checkpoint);
     // Continues a copy that ended between its last batch and the public files, for example because the process was killed.
     await ledger.seal();
     if (checkpoint.size < ledger.sealed.size) return;
-    await catchUp(ledger, checkpoint.size, { read: (path) => this.#read(path) });
+    await catchUp(ledger, checkpoint.size, { read: (path) => this.#readFile(path) });
     if (!isEqual(ledger.sealed.root, checkpoint.root)) {
       await this.#discard();
       throw new Error(`the copied batches do not give the root of the checkpoint of ${checkpoint.size}`);
@@ -156,7 +156,7 @@ export class LogMirror implements OpenLog {
   }
 
   /** @throws Error when the node ends, so that its end does not wait for a long copy */
-  async #read(path: string): Promise<Uint8Array | undefined> {
+  async #readFile(path: string): Promise<Uint8Array | undefined> {
     if (this.#isClosed) throw new Error('this node ends');
     return this.#others!.read(path);
   }

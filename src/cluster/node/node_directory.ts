@@ -96,12 +96,12 @@ export class NodeDirectory {
     const present = [{ node, signers: signers() }, ...others].flatMap((one) =>
       one.signers.map((signer): NodeSigner => ({ ...signer, node: one.node })),
     );
-    for (const signer of present) if (signer.role === 'aggregate') this.#see(signer, nowMs());
+    for (const signer of present) if (signer.role === 'aggregate') this.#noteSigner(signer, nowMs());
     const streams = present.filter(({ role }) => role === 'stream');
     return [...this.#aggregateSigners(nowMs()), ...streams].sort((a, b) => a.node - b.node);
   }
 
-  #see(signer: NodeSigner, nowMs: number): void {
+  #noteSigner(signer: NodeSigner, nowMs: number): void {
     const key = `${signer.node} ${signer.signatureType} ${signer.address}`;
     this.#seen.delete(key);
     this.#seen.set(key, { signer, seenMs: nowMs });

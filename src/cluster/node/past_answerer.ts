@@ -69,7 +69,7 @@ export class PastAnswerer {
     if (budget === undefined) return shortAnswer('failed');
     if (askedBy >= NODE_QUESTIONS_MAX || this.#asked >= QUESTIONS_MAX || !budget.has(1, nowNs()))
       return shortAnswer('busy');
-    this.#count(asker, 1);
+    this.#countQuestions(asker, 1);
     try {
       const question = decodeQuestion(bytes);
       const work = new AnswerWork(this.#options, asker, (entries) => budget.owe(entries, nowNs()));
@@ -79,7 +79,7 @@ export class PastAnswerer {
       if (error instanceof LostRange && error.damage !== undefined) this.#options.onDamage(error.damage);
       return shortAnswer('failed');
     } finally {
-      this.#count(asker, -1);
+      this.#countQuestions(asker, -1);
     }
   }
 
@@ -93,7 +93,7 @@ export class PastAnswerer {
     return budget;
   }
 
-  #count(asker: number, more: number): void {
+  #countQuestions(asker: number, more: number): void {
     this.#asked += more;
     this.#askedBy.set(asker, (this.#askedBy.get(asker) ?? 0) + more);
   }

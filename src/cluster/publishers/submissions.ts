@@ -53,7 +53,7 @@ export class Submissions {
   start(): void {
     const { bus, epoch } = this.#options;
     this.#stopAnswering = bus.answer(submitTopic('*', epoch), async (bytes, topic) => {
-      const outcome = await this.#take(submitterOf(topic), decodeSubmit(bytes));
+      const outcome = await this.#takeSubmission(submitterOf(topic), decodeSubmit(bytes));
       // The publisher's node must ask the next leader. Only that leader knows the outcome for certain.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
@@ -65,7 +65,7 @@ export class Submissions {
     this.#stopAnswering?.();
   }
 
-  #take(node: number, submit: Submit): Promise<PublishOutcome> {
+  #takeSubmission(node: number, submit: Submit): Promise<PublishOutcome> {
     const { number, oldest, caller, message } = submit;
     const rights = this.#options.rightsOf(caller);
     if (rights === undefined)
@@ -89,14 +89,14 @@ export class Submissions {
     // An earlier message is missing. If no answer arrives, the sender repeats both messages in order.
     if (number !== Math.max(known.last + 1, oldest)) return Promise.reject(new Error('a message is missing'));
     known.last = number;
-    const outcome = this.#receive(known.session, submit);
+    const outcome = this.#receiveMessage(known.session, submit);
     outcome.catch(() => {});
     known.outcomes.set(number, outcome);
     from.outcomes++;
     return outcome;
   }
 
-  async #receive(session: PublisherSession, { again, message }: Submit): Promise<PublishOutcome> {
+  async #receiveMessage(session: PublisherSession, { again, message }: Submit): Promise<PublishOutcome> {
     return this.#options.receiver.receive(session, unpackForeignMessage(message, again));
   }
 

@@ -36,7 +36,7 @@ export class LeaderNames {
       this.#known = own;
       this.#refusal = undefined;
     } else if (this.#known.hash !== hash) {
-      this.#want(hash);
+      this.#wantNames(hash);
       return false;
     } else if (this.#refusal === IDS_UNKNOWN) this.#refusal = this.#refuse(this.#known);
     this.#wanted = undefined;
@@ -81,7 +81,7 @@ export class LeaderNames {
     return true;
   }
 
-  #want(hash: bigint): void {
+  #wantNames(hash: bigint): void {
     if (this.#wanted === hash) return;
     this.#wanted = hash;
     this.#restart();

@@ -158,7 +158,7 @@ export class TickReceiver implements ShownPrices {
   tick(nowMs: number): void {
     if (this.#isLeading) return;
     if (nowMs >= this.#shownMs + this.#options.timing.feedTimeoutMs) this.clear();
-    if (nowMs >= this.#askMs && !this.#isAsking) this.#ask();
+    if (nowMs >= this.#askMs && !this.#isAsking) this.#requestAll();
   }
 
   nextDueMs(): number {
@@ -169,7 +169,7 @@ export class TickReceiver implements ShownPrices {
   }
 
   #receive(bytes: Uint8Array): void {
-    const batch = read(bytes);
+    const batch = readBatch(bytes);
     if (batch === undefined || batch.epoch < this.#epoch || batch.epoch === this.#ownEpoch) return;
     if (this.#isLeading) {
       this.#options.overtaken();
@@ -182,12 +182,12 @@ export class TickReceiver implements ShownPrices {
     const isNext = batch.number === this.#number + 1;
     if (!isNext && this.#number > 0) this.#gaps++;
     this.#number = batch.number;
-    if (!this.#names.areKnown(batch.taxonomy)) this.#lack();
+    if (!this.#names.areKnown(batch.taxonomy)) this.#noteGap();
     else if (this.#names.refusal !== undefined) this.clear();
     else if (batch.full) this.#replace(batch);
     else {
       this.#change(batch);
-      if (!isNext) this.#lack();
+      if (!isNext) this.#noteGap();
     }
   }
 
@@ -195,12 +195,12 @@ export class TickReceiver implements ShownPrices {
    * Requests all prices, because a batch is missing or unreadable. Meanwhile the receiver shows later batches, because their prices are
    * newer.
    */
-  #lack(): void {
+  #noteGap(): void {
     this.#isComplete = false;
-    if (this.#askMs === Number.POSITIVE_INFINITY) this.#ask();
+    if (this.#askMs === Number.POSITIVE_INFINITY) this.#requestAll();
   }
 
-  #ask(): void {
+  #requestAll(): void {
     const { bus, nowMs, timing } = this.#options;
     const epoch = this.#epoch;
     const namesQuery = this.#names.query;
@@ -210,14 +210,14 @@ export class TickReceiver implements ShownPrices {
       .ask(fullTopic(epoch), namesQuery ?? NO_BYTES, ANSWER_MS_MAX)
       .then(
         (bytes) => {
-          if (namesQuery === undefined) this.#answered(read(bytes));
+          if (namesQuery === undefined) this.#handleAnswer(readBatch(bytes));
           else if (this.#names.answered(bytes)) this.#askMs = nowMs();
         },
         () => {},
       )
       .finally(() => {
         this.#isAsking = false;
-        if (nowMs() >= this.#askMs) this.#ask();
+        if (nowMs() >= this.#askMs) this.#requestAll();
       });
   }
 
@@ -225,7 +225,7 @@ export class TickReceiver implements ShownPrices {
    * Reads an answer with all prices. If the leader sent the answer before a batch that has already arrived, the answer is out of date, and
    * the receiver waits for the next answer.
    */
-  #answered(batch: TickBatch | undefined): void {
+  #handleAnswer(batch: TickBatch | undefined): void {
     if (
       this.#isLeading ||
       batch === undefined ||
@@ -242,7 +242,7 @@ export class TickReceiver implements ShownPrices {
 
   #replace({ prices }: TickBatch): void {
     const { nowMs, timing } = this.#options;
-    const named = this.#named(prices);
+    const named = this.#withNames(prices);
     this.#isComplete = named.size === prices.size;
     this.#askMs = this.#isComplete ? Number.POSITIVE_INFINITY : nowMs() + timing.retryMs;
     this.keep(named);
@@ -255,13 +255,13 @@ export class TickReceiver implements ShownPrices {
       const asset = this.#names.keyOf(id);
       if (asset !== undefined) this.#end(asset);
     }
-    const named = this.#named(prices);
+    const named = this.#withNames(prices);
     for (const [asset, live] of named) this.#set(asset, live);
     this.#shownMs = this.#options.nowMs();
-    if (named.size < prices.size) this.#lack();
+    if (named.size < prices.size) this.#noteGap();
   }
 
-  #named(prices: ReadonlyMap<number, LivePrice>): Map<AssetKey, LivePrice> {
+  #withNames(prices: ReadonlyMap<number, LivePrice>): Map<AssetKey, LivePrice> {
     const named = new Map<AssetKey, LivePrice>();
     for (const [id, live] of prices) {
       const asset = this.#names.keyOf(id);
@@ -288,7 +288,7 @@ export class TickReceiver implements ShownPrices {
 }
 
 /** Reads a batch. An unreadable message counts as a lost message. */
-function read(bytes: Uint8Array): TickBatch | undefined {
+function readBatch(bytes: Uint8Array): TickBatch | undefined {
   try {
     return decodeTickBatch(bytes);
   } catch (error) {

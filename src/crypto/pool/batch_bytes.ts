@@ -17,11 +17,11 @@ import type { StarkVerifyJob } from './jobs.js';
 export function encodeVerifyEvm(jobs: readonly EvmVerifyJob[]): Uint8Array {
   const n = jobs.length;
   const builder = new Builder(n * 117 + ROOM);
-  const hashes = column(builder, n, 32, (i) => jobs[i]!.msgHash);
-  const signatures = column(builder, n, 64, (i) => jobs[i]!.signature);
-  const recoveries = codes(builder, n, (i) => jobs[i]!.recovery);
-  const addresses = column(builder, n, 20, (i) => jobs[i]!.address);
-  return finish(builder, VerifyEvm.createVerifyEvm(builder, hashes, signatures, recoveries, addresses));
+  const hashes = writeColumn(builder, n, 32, (i) => jobs[i]!.msgHash);
+  const signatures = writeColumn(builder, n, 64, (i) => jobs[i]!.signature);
+  const recoveries = writeCodes(builder, n, (i) => jobs[i]!.recovery);
+  const addresses = writeColumn(builder, n, 20, (i) => jobs[i]!.address);
+  return finishBytes(builder, VerifyEvm.createVerifyEvm(builder, hashes, signatures, recoveries, addresses));
 }
 
 export function decodeVerifyEvm(bytes: Uint8Array): EvmVerifyJob[] {
@@ -41,13 +41,13 @@ export function decodeVerifyEvm(bytes: Uint8Array): EvmVerifyJob[] {
 export function encodeVerifyStark(jobs: readonly StarkVerifyJob[]): Uint8Array {
   const n = jobs.length;
   const builder = new Builder(n * 192 + ROOM);
-  const x = column(builder, n, 32, (i) => jobs[i]!.x);
-  const y = column(builder, n, 32, (i) => jobs[i]!.y);
-  const hashes = column(builder, n, 32, (i) => jobs[i]!.msgHash);
-  const r = column(builder, n, 32, (i) => jobs[i]!.r);
-  const s = column(builder, n, 32, (i) => jobs[i]!.s);
-  const publicKeys = column(builder, n, 32, (i) => jobs[i]!.publicKey);
-  return finish(builder, VerifyStark.createVerifyStark(builder, x, y, hashes, r, s, publicKeys));
+  const x = writeColumn(builder, n, 32, (i) => jobs[i]!.x);
+  const y = writeColumn(builder, n, 32, (i) => jobs[i]!.y);
+  const hashes = writeColumn(builder, n, 32, (i) => jobs[i]!.msgHash);
+  const r = writeColumn(builder, n, 32, (i) => jobs[i]!.r);
+  const s = writeColumn(builder, n, 32, (i) => jobs[i]!.s);
+  const publicKeys = writeColumn(builder, n, 32, (i) => jobs[i]!.publicKey);
+  return finishBytes(builder, VerifyStark.createVerifyStark(builder, x, y, hashes, r, s, publicKeys));
 }
 
 export function decodeVerifyStark(bytes: Uint8Array): StarkVerifyJob[] {
@@ -72,7 +72,7 @@ export function encodeSignEvm(digests: Uint8Array, key: Uint8Array): Uint8Array 
   const builder = new Builder(digests.length + ROOM);
   const keyOffset = builder.createByteVector(key);
   const digestsOffset = builder.createByteVector(digests);
-  return finish(builder, SignEvm.createSignEvm(builder, keyOffset, digestsOffset));
+  return finishBytes(builder, SignEvm.createSignEvm(builder, keyOffset, digestsOffset));
 }
 
 export function decodeSignEvm(bytes: Uint8Array): { digests: Uint8Array; key: Uint8Array } {
@@ -84,9 +84,9 @@ export function encodeSignStark(messages: readonly StarkMessage[], key: Uint8Arr
   const n = messages.length;
   const builder = new Builder(n * 64 + ROOM);
   const keyOffset = builder.createByteVector(key);
-  const x = column(builder, n, 32, (i) => messages[i]!.x);
-  const y = column(builder, n, 32, (i) => messages[i]!.y);
-  return finish(builder, SignStark.createSignStark(builder, keyOffset, x, y));
+  const x = writeColumn(builder, n, 32, (i) => messages[i]!.x);
+  const y = writeColumn(builder, n, 32, (i) => messages[i]!.y);
+  return finishBytes(builder, SignStark.createSignStark(builder, keyOffset, x, y));
 }
 
 export function decodeSignStark(bytes: Uint8Array): { messages: StarkMessage[]; key: Uint8Array } {
@@ -101,8 +101,8 @@ export function decodeSignStark(bytes: Uint8Array): { messages: StarkMessage[]; 
 
 export function encodeVerdicts(verdicts: readonly SignatureVerdict[]): Uint8Array {
   const builder = new Builder(verdicts.length + ROOM);
-  const places = codes(builder, verdicts.length, (i) => SIGNATURE_VERDICTS.indexOf(verdicts[i]!));
-  return finish(builder, Verdicts.createVerdicts(builder, places));
+  const places = writeCodes(builder, verdicts.length, (i) => SIGNATURE_VERDICTS.indexOf(verdicts[i]!));
+  return finishBytes(builder, Verdicts.createVerdicts(builder, places));
 }
 
 export function decodeVerdicts(bytes: Uint8Array): SignatureVerdict[] {
@@ -113,10 +113,10 @@ export function decodeVerdicts(bytes: Uint8Array): SignatureVerdict[] {
 export function encodeStarkSignatures(results: readonly StarkSignatureBytes[]): Uint8Array {
   const n = results.length;
   const builder = new Builder(n * 96 + ROOM);
-  const hashes = column(builder, n, 32, (i) => results[i]!.msgHash);
-  const r = column(builder, n, 32, (i) => results[i]!.r);
-  const s = column(builder, n, 32, (i) => results[i]!.s);
-  return finish(builder, StarkSignatures.createStarkSignatures(builder, hashes, r, s));
+  const hashes = writeColumn(builder, n, 32, (i) => results[i]!.msgHash);
+  const r = writeColumn(builder, n, 32, (i) => results[i]!.r);
+  const s = writeColumn(builder, n, 32, (i) => results[i]!.s);
+  return finishBytes(builder, StarkSignatures.createStarkSignatures(builder, hashes, r, s));
 }
 
 export function decodeStarkSignatures(bytes: Uint8Array): StarkSignatureBytes[] {
@@ -135,17 +135,17 @@ export function decodeStarkSignatures(bytes: Uint8Array): StarkSignatureBytes[] 
 const ROOM = 256;
 
 /** Writes one field of all jobs into the message. The generated functions write byte by byte and take 30 times as long. */
-function column(builder: Builder, n: number, size: number, fieldOf: (i: number) => Uint8Array): Offset {
+function writeColumn(builder: Builder, n: number, size: number, fieldOf: (i: number) => Uint8Array): Offset {
   const bytes = Buffer.allocUnsafe(n * size);
   for (let i = 0; i < n; i++) bytes.set(fieldOf(i), i * size);
   return builder.createByteVector(bytes);
 }
 
-function codes(builder: Builder, n: number, codeOf: (i: number) => number): Offset {
+function writeCodes(builder: Builder, n: number, codeOf: (i: number) => number): Offset {
   return builder.createByteVector(Uint8Array.from({ length: n }, (_, i) => codeOf(i)));
 }
 
-function finish(builder: Builder, root: Offset): Uint8Array {
+function finishBytes(builder: Builder, root: Offset): Uint8Array {
   builder.finish(root);
   return builder.asUint8Array();
 }

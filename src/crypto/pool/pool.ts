@@ -90,7 +90,7 @@ class WorkerPool implements CryptoPool {
   }
 
   /** Returns the threads, and starts them if necessary. @returns `undefined` when all work runs on the calling thread */
-  #started(): Threads | undefined {
+  #startedThreads(): Threads | undefined {
     if (this.#isAlone || this.#workers !== undefined) return this.#workers;
     const { threads, workerFile, repeat } = this.#options;
     const workers = new Threads({
@@ -111,22 +111,22 @@ class WorkerPool implements CryptoPool {
   }
 
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]> {
-    return this.#do(this.#verifyEvm, jobs);
+    return this.#doJobs(this.#verifyEvm, jobs);
   }
 
   verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]> {
-    return this.#do(this.#verifyStark, jobs);
+    return this.#doJobs(this.#verifyStark, jobs);
   }
 
   signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array> {
-    return this.#do(signEvmKind(this.here, key), digests);
+    return this.#doJobs(signEvmKind(this.here, key), digests);
   }
 
   signStark(
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]> {
-    return this.#do(signStarkKind(this.here, key), messages);
+    return this.#doJobs(signStarkKind(this.here, key), messages);
   }
 
   load(): Promise<void> {
@@ -153,7 +153,7 @@ class WorkerPool implements CryptoPool {
    */
   #onEachThread<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Promise<unknown> {
     const threads = this.#isAlone ? 0 : this.#threads;
-    return Promise.allSettled(Array.from({ length: threads }, () => this.#wait(kind, jobs, 0)));
+    return Promise.allSettled(Array.from({ length: threads }, () => this.#queueForThread(kind, jobs, 0)));
   }
 
   async close(): Promise<void> {
@@ -164,12 +164,12 @@ class WorkerPool implements CryptoPool {
     await workers?.close();
   }
 
-  #do<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Results | Promise<Results> {
+  #doJobs<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Results | Promise<Results> {
     const count = kind.jobs.count(jobs);
     const micros = count * kind.jobMicros;
     if (this.#isDoneHere(micros)) {
       if (kind.atOnce === 1) return kind.inline(jobs);
-      if (this.#turn.isRunning) return this.#register(kind, jobs, rankOf(micros), this.#turn);
+      if (this.#turn.isRunning) return this.#queueIn(kind, jobs, rankOf(micros), this.#turn);
       this.#turn.begin();
       return kind.inline(jobs);
     }
@@ -179,11 +179,11 @@ class WorkerPool implements CryptoPool {
       Math.ceil(micros / PIECE_MICROS_MAX),
     );
     const rank = rankOf(micros);
-    if (pieces === 1) return this.#wait(kind, jobs, rank);
+    if (pieces === 1) return this.#queueForThread(kind, jobs, rank);
     const size = Math.ceil(count / pieces);
     const results: Promise<Results>[] = [];
     for (let at = 0; at < count; at += size)
-      results.push(this.#wait(kind, kind.jobs.part(jobs, at, Math.min(at + size, count)), rank));
+      results.push(this.#queueForThread(kind, kind.jobs.part(jobs, at, Math.min(at + size, count)), rank));
     return Promise.all(results).then((parts) => kind.results.join(parts));
   }
 
@@ -193,19 +193,19 @@ class WorkerPool implements CryptoPool {
 
   /** Sends the pieces to an idle thread if they are worth a message. Otherwise does the pieces immediately. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
-    const workers = this.#isDoneHere(micros) ? undefined : this.#started();
+    const workers = this.#isDoneHere(micros) ? undefined : this.#startedThreads();
     if (workers !== undefined && workers.idle > 0) void this.#runOn(workers, pieces);
     else doTogether(pieces);
   }
 
   /** Queues the jobs for a thread. If the calling thread is free first, the calling thread does the jobs. */
-  #wait<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
-    const result = this.#register(kind, jobs, rank, this.#waiting);
+  #queueForThread<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
+    const result = this.#queueIn(kind, jobs, rank, this.#waiting);
     this.#goOn();
     return result;
   }
 
-  #register<Jobs, Results>(
+  #queueIn<Jobs, Results>(
     kind: Kind<Jobs, Results>,
     jobs: Jobs,
     rank: number,
@@ -222,7 +222,7 @@ class WorkerPool implements CryptoPool {
    * event loop.
    */
   #goOn(): void {
-    const workers = this.#started();
+    const workers = this.#startedThreads();
     if (workers === undefined) return;
     while (workers.idle > 0 && this.#waiting.size > 0) {
       // The threads and the calling thread share the waiting work equally, so that all threads finish at the same time.
@@ -246,12 +246,12 @@ class WorkerPool implements CryptoPool {
       giveOut(pieces, kind.decode(await workers.run(kind.name, kind.encode(jobs))));
     } catch (error) {
       if (!this.#isAlone) this.failures += 1;
-      for (const piece of pieces) this.#failed(piece, error);
+      for (const piece of pieces) this.#failPiece(piece, error);
     }
     this.#goOn();
   }
 
-  #failed(piece: QueuedWork, fault: unknown): void {
+  #failPiece(piece: QueuedWork, fault: unknown): void {
     piece.faults.push(fault);
     if (!this.#isAlone && piece.faults.length < WORKER_ATTEMPTS_MAX) this.#waiting.add(piece);
     else giveUp(piece);

@@ -24,16 +24,16 @@ export function systemSecp256k1(): SystemSecp256k1 {
  * commands sign nothing. The service logs the choice.
  */
 export const secp256k1: Secp256k1 = {
-  sign: (digest32, key32, out64) => chosen().sign(digest32, key32, out64),
+  sign: (digest32, key32, out64) => fastestLibrary().sign(digest32, key32, out64),
   recover: (digest32, signature64, recovery, out65) =>
-    chosen().recover(digest32, signature64, recovery, out65),
-  publicKey: (key32) => chosen().publicKey(key32),
+    fastestLibrary().recover(digest32, signature64, recovery, out65),
+  publicKey: (key32) => fastestLibrary().publicKey(key32),
   get implementation() {
-    return chosen().implementation;
+    return fastestLibrary().implementation;
   },
 };
 
-function chosen(): Secp256k1 {
+function fastestLibrary(): Secp256k1 {
   fastest ??= systemSecp256k1().curve ?? loadNativeSecp256k1() ?? nobleSecp256k1;
   return fastest;
 }

@@ -15,8 +15,9 @@ export function wrongAnswerOf(curve: Secp256k1): string | undefined {
     if (hex(curve.recover(bytes(digest), bytes(signature), recovery)) !== publicKey)
       return `a key recovered from ${name}`;
   for (const key of INVALID_KEYS) {
-    if (accepts(() => curve.sign(bytes(GROUP_ORDER), bytes(key)))) return 'a signature with an invalid key';
-    if (accepts(() => curve.publicKey(bytes(key)))) return 'the public key of an invalid key';
+    if (acceptsCall(() => curve.sign(bytes(GROUP_ORDER), bytes(key))))
+      return 'a signature with an invalid key';
+    if (acceptsCall(() => curve.publicKey(bytes(key)))) return 'the public key of an invalid key';
   }
   return undefined;
 }
@@ -37,7 +38,7 @@ interface Recovered {
   readonly publicKey: string | undefined;
 }
 
-function accepts(call: () => void): boolean {
+function acceptsCall(call: () => void): boolean {
   try {
     call();
     return true;

@@ -87,7 +87,7 @@ export class PointSum {
 
   /** Returns the sum as an affine point with coordinates in 0 .. p-1; `undefined` for infinity. The division takes 22 µs. */
   toAffine(): CurvePoint | undefined {
-    return this.z === 0n ? undefined : scaled(this, Point.Fp.inv(nonNegative(this.z)));
+    return this.z === 0n ? undefined : affineOf(this, Point.Fp.inv(nonNegative(this.z)));
   }
 }
 
@@ -182,7 +182,7 @@ function nonNegative(value: bigint): bigint {
   return value < 0n ? value + FIELD_PRIME : value;
 }
 
-function scaled(sum: PointSum, zInverse: bigint): CurvePoint {
+function affineOf(sum: PointSum, zInverse: bigint): CurvePoint {
   const zz = (zInverse * zInverse) % FIELD_PRIME;
   return {
     x: nonNegative((sum.x * zz) % FIELD_PRIME),
@@ -222,7 +222,7 @@ function multiplesOf(point: CurvePoint, count: number): bigint[] {
   let inverse = Point.Fp.inv(nonNegative(product));
   const multiples = new Array<bigint>(2 * count);
   for (let i = count - 1; i >= 0; i--) {
-    const { x, y } = scaled(sums[i]!, (inverse * products[i]!) % FIELD_PRIME);
+    const { x, y } = affineOf(sums[i]!, (inverse * products[i]!) % FIELD_PRIME);
     inverse = (inverse * sums[i]!.z) % FIELD_PRIME;
     multiples[2 * i] = x;
     multiples[2 * i + 1] = y;

@@ -200,7 +200,7 @@ function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
   mix(Buffer.of(1), seed);
   for (;;) {
     v = hmac(k, v);
-    const nonce = truncate(v);
+    const nonce = leftmostBits(v);
     if (nonce > 0n && nonce < GROUP_ORDER) yield nonce;
     mix(Buffer.of(0));
   }
@@ -210,7 +210,7 @@ function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
  * Returns the first 252 bits. Returns all 256 bits when the block begins with a zero byte, because elliptic and starknet.js ignore
  * leading zeros.
  */
-function truncate(block: Buffer): bigint {
+function leftmostBits(block: Buffer): bigint {
   return block[0] === 0 ? fieldNumber(block) : fieldNumber(block) >> 4n;
 }
 

@@ -85,16 +85,16 @@ export class Secp256k1Arithmetic {
   double(out: number, point: number): void {
     const { module } = this;
     const [x, y] = [point, point + NUMBER_BYTES];
-    this.#combine(A, [2, y]);
+    this.#combineNumbers(A, [2, y]);
     this.invert(B, A);
     module.square(A, x, 1);
-    this.#combine(A, [3, A]);
+    this.#combineNumbers(A, [3, A]);
     module.multiply(SLOPE, A, B);
     module.square(A, SLOPE, 1);
-    this.#combine(out, [1, A], [-2, x]);
-    this.#combine(A, [1, x], [-1, out]);
+    this.#combineNumbers(out, [1, A], [-2, x]);
+    this.#combineNumbers(A, [1, x], [-1, out]);
     module.multiply(B, SLOPE, A);
-    this.#combine(out + NUMBER_BYTES, [1, B], [-1, y]);
+    this.#combineNumbers(out + NUMBER_BYTES, [1, B], [-1, y]);
   }
 
   /** Computes 1 / a for a field element other than 0. */
@@ -135,7 +135,7 @@ export class Secp256k1Arithmetic {
   /**
    * Writes a sum of small multiples of reduced numbers. The sum of the factors is at most 3, so the limbs of the result stay below 2^31.
    */
-  #combine(out: number, ...terms: readonly (readonly [factor: number, number: number])[]): void {
+  #combineNumbers(out: number, ...terms: readonly (readonly [factor: number, number: number])[]): void {
     for (let i = 0; i < LIMBS; i++) {
       let sum = 0;
       for (const [factor, number] of terms) sum += factor * this.limbs[number / 4 + i]!;

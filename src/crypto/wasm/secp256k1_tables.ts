@@ -107,7 +107,7 @@ export class Secp256k1Tables {
     readNumber(point64, 32, limbs, (doubles[0]! + NUMBER_BYTES) / 4);
     for (let i = 1; i < doubles.length; i++) this.arithmetic.double(doubles[i]!, doubles[i - 1]!);
     for (let place = 0; place < PLACES; place++)
-      this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[DIGIT_BITS * place]!);
+      this.arithmetic.copyPoint(this.#entryAddress(table, place, 0), doubles[DIGIT_BITS * place]!);
     let isRight = true;
     // Each step adds an even multiple to all existing points, and so doubles the number of points. The additions use the memory of the
     // sums, which has space for one addition at each place of each sum.
@@ -118,11 +118,11 @@ export class Secp256k1Tables {
         let at = references / 4;
         for (let odd = first; odd < end; odd++) {
           for (let place = 0; place < PLACES; place++) {
-            limbs[at++] = this.#entry(table, place, odd);
+            limbs[at++] = this.#entryAddress(table, place, odd);
             limbs[at++] = doubles[DIGIT_BITS * place + step]!;
           }
         }
-        const out = this.#entry(table, 0, count + first);
+        const out = this.#entryAddress(table, 0, count + first);
         if (this.arithmetic.addPairs(references, (end - first) * PLACES, out).length > 0) isRight = false;
       }
     }
@@ -197,7 +197,7 @@ export class Secp256k1Tables {
     }
   }
 
-  #entry(table: number, place: number, odd: number): number {
+  #entryAddress(table: number, place: number, odd: number): number {
     return this.#tables + table * TABLE_BYTES + (odd * PLACES + place) * POINT_BYTES;
   }
 
@@ -206,6 +206,6 @@ export class Secp256k1Tables {
     const odds = ODD_MULTIPLES;
     const isPositive = digit >= odds;
     const odd = isPositive ? digit - odds : odds - 1 - digit;
-    return this.#entry(table, place, odd) | (isPositive ? sign : NEGATIVE - sign);
+    return this.#entryAddress(table, place, odd) | (isPositive ? sign : NEGATIVE - sign);
   }
 }

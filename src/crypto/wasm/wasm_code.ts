@@ -132,14 +132,14 @@ function typeOf({ parameters }: WasmFunction): Code {
 }
 
 function bodyOf({ i32Variables, i64Variables, body }: WasmFunction): Code {
-  return sized([2, unsigned(i32Variables), I32, unsigned(i64Variables), I64, body, END]);
+  return withSize([2, unsigned(i32Variables), I32, unsigned(i64Variables), I64, body, END]);
 }
 
 function section(id: number, items: readonly Code[]): Code {
-  return [id, sized([unsigned(items.length), items])];
+  return [id, withSize([unsigned(items.length), items])];
 }
 
-function sized(content: Code): Code {
+function withSize(content: Code): Code {
   const bytes = bytesOf(content);
   return [unsigned(bytes.length), bytes];
 }
@@ -151,7 +151,7 @@ function bytesOf(code: Code, bytes: number[] = []): readonly number[] {
 }
 
 function text(ascii: string): Code {
-  return sized([...Buffer.from(ascii)]);
+  return withSize([...Buffer.from(ascii)]);
 }
 
 /** Encodes an unsigned integer in LEB128. */

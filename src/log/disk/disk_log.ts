@@ -141,7 +141,7 @@ export class DiskLog {
 
   /** Begins to move sealed segments, also those of the last process, once this process has a segment. */
   beginSealing(): void {
-    this.#seal();
+    this.#sealSegment();
   }
 
   /** Writes what waits and stops. The running segment stays; the next process seals it. @throws Error when the last commit failed */
@@ -207,7 +207,7 @@ export class DiskLog {
     const running = this.#running;
     const nowNs = this.#options.clock.nowNs();
     if (running !== undefined && !this.#isFull(running, nowNs)) return running;
-    const next = await this.#create(nowNs);
+    const next = await this.#createSegment(nowNs);
     if (running !== undefined) {
       this.#toSeal.push({ segment: running.number, id: running.id });
       // A failed commit may have left bytes behind.
@@ -216,7 +216,7 @@ export class DiskLog {
     }
     this.#running = next;
     this.#last = { segment: next.number, id: next.id };
-    this.#seal();
+    this.#sealSegment();
     return next;
   }
 
@@ -230,7 +230,7 @@ export class DiskLog {
     );
   }
 
-  async #create(nowNs: bigint): Promise<Running> {
+  async #createSegment(nowNs: bigint): Promise<Running> {
     const { folder } = this.#options;
     const { segment, id: previous } = this.newest;
     const head: SegmentHead = {
@@ -252,7 +252,7 @@ export class DiskLog {
     }
   }
 
-  #seal(): void {
+  #sealSegment(): void {
     // A segment always follows the sealed ones, so the loss of the newest segment is found.
     if (this.#closing.signal.aborted || this.#running === undefined || this.#toSeal.length === 0) return;
     clearTimeout(this.#sealTimer);
@@ -272,7 +272,7 @@ export class DiskLog {
     } catch (error) {
       if (signal.aborted) return;
       logger?.error(`the log cannot be moved into its files: ${(error as Error).message}`);
-      this.#sealTimer = setTimeout(() => this.#seal(), SEAL_RETRY_MS).unref();
+      this.#sealTimer = setTimeout(() => this.#sealSegment(), SEAL_RETRY_MS).unref();
     } finally {
       // Nothing can come between the last look at the list and this line, so no segment is left over.
       this.#sealing = undefined;

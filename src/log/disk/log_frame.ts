@@ -45,7 +45,7 @@ export async function encodeFrame(lines: readonly string[], hasMore = false): Pr
   frame.writeUInt32LE((body.length | (isDeflated ? IS_DEFLATED : 0) | (hasMore ? HAS_MORE : 0)) >>> 0, 4);
   frame.writeUInt32LE(text.length, 8);
   frame.set(body, FRAME_HEAD_BYTES);
-  frame.writeUInt32LE(checksum(frame), 12);
+  frame.writeUInt32LE(frameChecksum(frame), 12);
   return frame;
 }
 
@@ -57,7 +57,7 @@ export function frameAt(bytes: Buffer, at: number): FoundFrame | undefined {
   const start = at + FRAME_HEAD_BYTES;
   if (start > bytes.length || MAGIC.compare(bytes, at, at + MAGIC.length) !== 0) return undefined;
   const end = start + bodyBytes(bytes, at);
-  if (end > bytes.length || bytes.readUInt32LE(at + 12) !== checksum(bytes.subarray(at, end)))
+  if (end > bytes.length || bytes.readUInt32LE(at + 12) !== frameChecksum(bytes.subarray(at, end)))
     return undefined;
   return { at, end, hasMore: (bytes.readUInt32LE(at + 4) & HAS_MORE) !== 0 };
 }
@@ -83,6 +83,6 @@ function bodyBytes(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at + 4) & SIZE_MASK;
 }
 
-function checksum(frame: Buffer): number {
+function frameChecksum(frame: Buffer): number {
   return crc32(frame.subarray(FRAME_HEAD_BYTES), crc32(frame.subarray(MAGIC.length, 12)));
 }

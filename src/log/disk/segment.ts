@@ -34,7 +34,7 @@ export function segmentPath(folder: string, number: number): string {
 
 /** Returns the numbers of the segments in a folder, ascending. */
 export function listSegments(folder: string): number[] {
-  return namesIn(folder)
+  return segmentNamesIn(folder)
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b);
@@ -184,7 +184,7 @@ interface HeldFrame extends FoundFrame {
   readonly damage: string | undefined;
 }
 
-function namesIn(folder: string): string[] {
+function segmentNamesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {

@@ -86,7 +86,7 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
   #nextUpTo(charsMax: number): Promise<readonly EntryBlock[]> {
     return again(async () => {
       if (this.#fromNs >= this.#wanted.range.toNs) return [];
-      const list = await this.#known(async () => this.#parts.list());
+      const list = await this.#withPosition(async () => this.#parts.list());
       this.#expectKept(list);
       const read = new BlockRead(this.#wanted, this.#fromNs, charsMax);
       for (const { losses } of list.hours) read.lose(losses);
@@ -104,7 +104,7 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
 
   /** Reads the entries that are later than those of the hours. */
   async #readSegments(read: BlockRead, list: HourList): Promise<void> {
-    const { list: listNow, segments } = await this.#known(() => this.#parts.state());
+    const { list: listNow, segments } = await this.#withPosition(() => this.#parts.state());
     // A segment that has been moved into an hour meanwhile must be read there.
     if (listNow !== list) throw new PastChanged();
     for (const { losses } of segments) read.lose(losses);
@@ -113,7 +113,7 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
   }
 
   /** @throws LostRange from the position on, when the state of the past cannot be read */
-  async #known<T>(read: () => Promise<T>): Promise<T> {
+  async #withPosition<T>(read: () => Promise<T>): Promise<T> {
     try {
       return await read();
     } catch (error) {

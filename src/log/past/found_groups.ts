@@ -74,27 +74,27 @@ class GroupWalk {
     this.#at = head.end;
     if (head.first === undefined) return;
     if (this.#damagedAt !== undefined)
-      this.#lose(`is damaged at byte ${this.#damagedAt}`, BigInt(head.first) - 1n);
+      this.#noteLoss(`is damaged at byte ${this.#damagedAt}`, BigInt(head.first) - 1n);
     this.#damagedAt = undefined;
     this.#lastNs = BigInt(head.last!);
   }
 
   end(size: number): HourGroups {
     const { bytes, crc, lastNs = 0n } = this.#listed;
-    if (size < bytes) this.#lose(`has ${size} bytes instead of ${bytes}`, lastNs);
+    if (size < bytes) this.#noteLoss(`has ${size} bytes instead of ${bytes}`, lastNs);
     else if (this.#at < bytes || this.#damagedAt !== undefined)
-      this.#lose(`is damaged at byte ${this.#damagedAt ?? this.#at}`, lastNs);
+      this.#noteLoss(`is damaged at byte ${this.#damagedAt ?? this.#at}`, lastNs);
     else if (this.#damage.length === 0 && crc !== undefined && this.#crc !== crc) {
       // Whole groups of another file tell nothing about this hour.
       this.#lastNs = undefined;
       this.#groups.length = 0;
-      this.#lose('is another file', lastNs);
+      this.#noteLoss('is another file', lastNs);
     }
     return { groups: this.#groups, damage: this.#damage };
   }
 
   /** Notes that entries up to a time are lost. Damage may also lose no time, but the entries that were in force. */
-  #lose(words: string, lastNs: bigint): void {
+  #noteLoss(words: string, lastNs: bigint): void {
     const firstNs = this.#lastNs === undefined ? (this.#listed.firstNs ?? lastNs) : this.#lastNs + 1n;
     const damage = `${this.#path} ${words}`;
     this.#damage.push({ firstNs, lastNs: lastNs < firstNs ? firstNs : lastNs, damage });

@@ -92,8 +92,8 @@ export class GroupWriter {
     await writeAll(lines, head, listed.bytes);
     return {
       hour: this.hour,
-      firstNs: least(listed.firstNs, this.#firstNs),
-      lastNs: most(listed.lastNs, this.#lastNs),
+      firstNs: lesser(listed.firstNs, this.#firstNs),
+      lastNs: greater(listed.lastNs, this.#lastNs),
       bytes: at + index.length,
       inputsBytes: inputsAt,
       crc: crc32(head, listed.crc),
@@ -102,10 +102,10 @@ export class GroupWriter {
   }
 }
 
-function least(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+function lesser(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
   return a === undefined || (b !== undefined && b < a) ? b : a;
 }
 
-function most(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
+function greater(a: bigint | undefined, b: bigint | undefined): bigint | undefined {
   return a === undefined || (b !== undefined && b > a) ? b : a;
 }

@@ -79,7 +79,7 @@ export async function writeHourList(folder: string, { last, lostFromNs, hours }:
   const { segment, id } = last;
   const rest = hours.map((one) => `${JSON.stringify(lineOf(one))}\n`).join('');
   const head = { format: FORMAT_VERSION, segment, id, lost: lostFromNs?.toString() };
-  const first = JSON.stringify({ ...head, crc: checksum(head, rest) } satisfies ListHead);
+  const first = JSON.stringify({ ...head, crc: listChecksum(head, rest) } satisfies ListHead);
   await replaceFile(listPath(folder), [Buffer.from(`${first}\n`), Buffer.from(rest)]);
 }
 
@@ -118,7 +118,7 @@ function parseList(text: string): HourList {
   const rest = text.slice(end + 1);
   try {
     const { crc, ...head } = JSON.parse(text.slice(0, end)) as ListHead;
-    if (crc !== checksum(head, rest)) throw new DamagedList();
+    if (crc !== listChecksum(head, rest)) throw new DamagedList();
     const { format, segment, id, lost } = head;
     if (format !== FORMAT_VERSION)
       throw new Error(
@@ -131,7 +131,7 @@ function parseList(text: string): HourList {
   }
 }
 
-function checksum({ format, segment, id, lost }: Omit<ListHead, 'crc'>, rest: string): number {
+function listChecksum({ format, segment, id, lost }: Omit<ListHead, 'crc'>, rest: string): number {
   return crc32(rest, crc32(JSON.stringify([format, segment, id, lost ?? ''])));
 }
 

@@ -73,44 +73,44 @@ export class HourReader {
   async open(listed: ListedHour): Promise<OpenedHour> {
     const path = hourPath(this.#folder, listed.hour, 'jsonl');
     return {
-      ...(await this.#groups(path, listed)),
-      blocks: (assetKey, group) => this.#blocks(path, listed, group, assetKey),
-      assetKeys: async (group) => (await this.#index(path, group)).keys(),
+      ...(await this.#readGroups(path, listed)),
+      blocks: (assetKey, group) => this.#readBlocks(path, listed, group, assetKey),
+      assetKeys: async (group) => (await this.#readIndex(path, group)).keys(),
     };
   }
 
-  async #groups(path: string, listed: ListedHour): Promise<HourGroups> {
+  async #readGroups(path: string, listed: ListedHour): Promise<HourGroups> {
     const key = `${path} ${listed.bytes} ${listed.crc}`;
     const known = this.#found.get(key);
     if (known !== undefined) return known;
     const found = await findGroups(path, listed);
     // Damage is looked for again, because a file may come back.
-    if (found?.damage.length === 0) remember(this.#found, key, found, HOURS_MAX);
+    if (found?.damage.length === 0) rememberValue(this.#found, key, found, HOURS_MAX);
     if (found !== undefined) return found;
     if (!this.#isCurrent(listed)) throw new PastChanged();
     const { firstNs = 0n, lastNs = 0n } = listed;
     return { groups: [], damage: [{ firstNs, lastNs, damage: `${path} is missing` }] };
   }
 
-  async #blocks(
+  async #readBlocks(
     path: string,
     listed: ListedHour,
     group: GroupHead,
     assetKey: string,
   ): Promise<readonly LinePlace[]> {
-    const members = (await this.#index(path, group)).get(assetKey) ?? [];
+    const members = (await this.#readIndex(path, group)).get(assetKey) ?? [];
     return members.map((member) => ({
       firstNs: member.firstNs,
       lastNs: member.lastNs,
       read: async (withInputs) => {
-        const lines = await this.#lines(path, listed, member);
-        const inputs = withInputs ? await this.#inputs(listed, member) : undefined;
+        const lines = await this.#readLines(path, listed, member);
+        const inputs = withInputs ? await this.#readInputs(listed, member) : undefined;
         return new MemberBlock(member, lines, inputs);
       },
     }));
   }
 
-  async #index(path: string, { index: at, end, crc, first, last }: GroupHead): Promise<MemberIndex> {
+  async #readIndex(path: string, { index: at, end, crc, first, last }: GroupHead): Promise<MemberIndex> {
     const key = `${path} ${at} ${crc}`;
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
@@ -121,11 +121,11 @@ export class HourReader {
         lastNs: BigInt(last ?? 0),
         damage: `the index at byte ${at} of ${path} is damaged; the disk may be failing`,
       });
-    remember(this.#indexes, key, index, INDEXES_MAX);
+    rememberValue(this.#indexes, key, index, INDEXES_MAX);
     return index;
   }
 
-  async #lines(
+  async #readLines(
     path: string,
     listed: ListedHour,
     { at, bytes, crc, firstNs, lastNs }: Member,
@@ -136,7 +136,7 @@ export class HourReader {
     const read = await readPart(path, at, bytes);
     const lines = read && MemberLines.of(read, crc);
     if (lines !== undefined) {
-      remember(this.#read, key, lines, MEMBERS_MAX);
+      rememberValue(this.#read, key, lines, MEMBERS_MAX);
       return lines;
     }
     if (read === undefined && !this.#isCurrent(listed)) throw new PastChanged();
@@ -144,12 +144,12 @@ export class HourReader {
   }
 
   /** Reads the lines of inputs; `undefined` when inputs are not kept. */
-  #inputs(
+  #readInputs(
     listed: ListedHour,
     { inputs: [at, bytes, crc], ...member }: Member,
   ): Promise<MemberLines> | undefined {
     if (listed.inputsBytes === 0) return undefined;
-    return this.#lines(hourPath(this.#folder, listed.hour, 'inputs'), listed, {
+    return this.#readLines(hourPath(this.#folder, listed.hour, 'inputs'), listed, {
       ...member,
       at,
       bytes,
@@ -221,11 +221,11 @@ class MemberBlock implements LineBlock {
     const bare = this.bareEntry(index);
     if (bare.kind !== 'priced') return bare;
     const { kind, timeNs, isCarried, line } = bare;
-    return { kind, timeNs, isCarried, line: wholeLine(line, this.#whole(index)) };
+    return { kind, timeNs, isCarried, line: wholeLine(line, this.#wholeInputs(index)) };
   }
 
   /** Returns the list of the whole inputs of a line. */
-  #whole(index: number): string | undefined {
+  #wholeInputs(index: number): string | undefined {
     this.#inputsOf ??= inputsOfLines(this.#inputs?.all ?? []);
     const kept = this.#inputsOf[index];
     if (kept === undefined) return undefined;
@@ -239,7 +239,12 @@ class MemberBlock implements LineBlock {
 }
 
 /** Adds a value. Removes the oldest value if there are too many. */
-function remember<Value>(values: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
+function rememberValue<Value>(
+  values: Map<string, Value>,
+  key: string,
+  value: Value,
+  valuesMax: number,
+): void {
   values.delete(key);
   values.set(key, value);
   if (values.size > valuesMax) values.delete(values.keys().next().value!);

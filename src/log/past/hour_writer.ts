@@ -77,12 +77,12 @@ export class HourWriter {
    * @throws Error (as a rejection) when the disk fails, or after the signal
    */
   seal(segment: SegmentReader, signal: AbortSignal): Promise<void> {
-    return this.#after(() => this.#seal(segment, signal));
+    return this.#afterEarlier(() => this.#sealSegment(segment, signal));
   }
 
   /** Removes the files whose retention time has ended, and looks for missing files. */
   clean(): Promise<void> {
-    return this.#after(async () => {
+    return this.#afterEarlier(async () => {
       const { list, figures } = await removeOldFiles(this.#options, this.#list, this.#options.clock.nowNs());
       this.#list = list;
       this.#figures = figures;
@@ -119,13 +119,13 @@ export class HourWriter {
   }
 
   /** Works after the work of earlier calls. */
-  #after(work: () => Promise<void>): Promise<void> {
+  #afterEarlier(work: () => Promise<void>): Promise<void> {
     const done = this.#working.then(work);
     this.#working = done.catch(() => {});
     return done;
   }
 
-  async #seal(segment: SegmentReader, signal: AbortSignal): Promise<void> {
+  async #sealSegment(segment: SegmentReader, signal: AbortSignal): Promise<void> {
     if (segment.number <= this.last.segment) return;
     const { folder, hasRepeated } = this.#options;
     const order = orderAfter(this.#list, hasRepeated);
@@ -158,25 +158,25 @@ export class HourWriter {
     await segment.refresh(async (lines, _place, damage) => {
       if (isFirst && segment.head?.previous !== this.last.id) order.lose();
       isFirst = false;
-      if (damage !== undefined) this.#lose(order, damage);
+      if (damage !== undefined) this.#noteLoss(order, damage);
       for (const line of lines) {
         const next = order.next(line);
-        if (next !== undefined) this.#add(groups, segment, next, newest);
+        if (next !== undefined) this.#addEntry(groups, segment, next, newest);
         if (!turn.isOver) continue;
         await turn.next();
         signal.throwIfAborted();
       }
     });
-    if (segment.hasTail) this.#lose(order, endDamage(segment));
+    if (segment.hasTail) this.#noteLoss(order, endDamage(segment));
     return groups;
   }
 
-  #lose(order: EntryOrder, damage: string): void {
+  #noteLoss(order: EntryOrder, damage: string): void {
     this.notice(damage);
     order.lose(damage);
   }
 
-  #add(
+  #addEntry(
     groups: GroupWriter[],
     segment: SegmentReader,
     { entry, isCarried, isBeginning, lost }: OrderedEntry,

@@ -50,7 +50,7 @@ export async function removeOldFiles(
     if (isKept(hour, kind === 'inputs' ? proofsNs : signaturesNs)) found.add(path);
     else await rm(path, { force: true });
   }
-  return { list, figures: await compare(folder, hours, found) };
+  return { list, figures: await compareHours(folder, hours, found) };
 }
 
 /** Returns the oldest hour that has room together with all later hours. */
@@ -63,7 +63,7 @@ function firstHourWithin(hours: readonly ListedHour[], bytesMax = Number.POSITIV
   return full === undefined ? 0 : full.hour + 1;
 }
 
-async function compare(
+async function compareHours(
   folder: string,
   hours: readonly ListedHour[],
   found: Set<string>,

@@ -44,7 +44,7 @@ export class MemberWriter {
     else if (kind === 'priced') this.#rows++;
     const { head, inputs } = kind === 'priced' ? splitLine(text) : { head: text, inputs: undefined };
     this.#lines.push(`${head}\n`);
-    this.#inputs.push(inputs === undefined ? NO_INPUTS : this.#places(inputs));
+    this.#inputs.push(inputs === undefined ? NO_INPUTS : this.#inputNumbers(inputs));
     if (this.#lines.length >= MEMBER_LINES_MAX) this.#end();
   }
 
@@ -60,7 +60,7 @@ export class MemberWriter {
     return Promise.all(this.#full.splice(0));
   }
 
-  #places(inputs: readonly string[]): string {
+  #inputNumbers(inputs: readonly string[]): string {
     const { whole, numbers: before } = this.#last;
     let text = '';
     const next = this.#numbers.size;

@@ -93,18 +93,18 @@ class RunningSegment {
     for (let from = 0; from < places.timesNs.length; from += MEMBER_LINES_MAX) {
       const to = Math.min(from + MEMBER_LINES_MAX, places.timesNs.length);
       const [firstNs, lastNs] = [places.timesNs[from]!, places.timesNs[to - 1]!];
-      blocks.push({ firstNs, lastNs, read: (withInputs) => this.#read(places, from, to, withInputs) });
+      blocks.push({ firstNs, lastNs, read: (withInputs) => this.#readEntries(places, from, to, withInputs) });
     }
     return blocks;
   }
 
-  async #read(places: AssetPlaces, from: number, to: number, withInputs: boolean): Promise<LineBlock> {
+  async #readEntries(places: AssetPlaces, from: number, to: number, withInputs: boolean): Promise<LineBlock> {
     const texts: string[] = [];
     let [frame, lines]: [number, string[]] = [-1, []];
     for (let i = from; i < to; i++) {
       if (places.frames[i] !== frame) {
         frame = places.frames[i]!;
-        lines = await this.#frame(frame, places.timesNs[from]!, places.timesNs[to - 1]!);
+        lines = await this.#readFrame(frame, places.timesNs[from]!, places.timesNs[to - 1]!);
       }
       texts.push(lines[places.lines[i]!]!);
     }
@@ -127,7 +127,7 @@ class RunningSegment {
     };
   }
 
-  async #frame(number: number, firstNs: bigint, lastNs: bigint): Promise<string[]> {
+  async #readFrame(number: number, firstNs: bigint, lastNs: bigint): Promise<string[]> {
     try {
       return await this.#reader.read(this.#frames[number]!);
     } catch (error) {

@@ -40,7 +40,7 @@ export function readAcceptedText(text: string): { readonly input: string; readon
   // An input may contain this text in `metadata`, but nothing after the input may.
   const end = text.lastIndexOf(AFTER_INPUT);
   const found = END.exec(text.slice(end));
-  if (!text.startsWith(BEFORE_INPUT) || found === null) throw unreadable();
+  if (!text.startsWith(BEFORE_INPUT) || found === null) throw unreadableInput();
   const input = text.slice(BEFORE_INPUT.length, end);
   const updates = updatesOf(Buffer.from(found[3]!, 'base64'), JSON.parse(found[2]!) as string[]);
   return { input, seen: { floorNs: BigInt(found[1]!) as TimeNs, updates } };
@@ -99,11 +99,11 @@ function rowsOf(updates: readonly RememberedUpdate[], senders: string[]): Buffer
 }
 
 function updatesOf(rows: Buffer, senders: readonly string[]): RememberedUpdate[] {
-  if (rows.length % ROW_BYTES !== 0) throw unreadable();
+  if (rows.length % ROW_BYTES !== 0) throw unreadableInput();
   const updates: RememberedUpdate[] = [];
   for (let at = 0; at < rows.length; at += ROW_BYTES) {
     const sender = senders[rows.readUInt16LE(at + 16)];
-    if (sender === undefined) throw unreadable();
+    if (sender === undefined) throw unreadableInput();
     updates.push({
       hashKey: rows.readDoubleLE(at),
       second: rows.readUInt32LE(at + 8),
@@ -114,6 +114,6 @@ function updatesOf(rows: Buffer, senders: readonly string[]): RememberedUpdate[]
   return updates;
 }
 
-function unreadable(): RangeError {
+function unreadableInput(): RangeError {
   return new RangeError('the record of an accepted input cannot be read');
 }

@@ -89,7 +89,7 @@ export function candleText({ minute, open, high, low, close }: MinuteCandle): st
 }
 
 /** The pattern of a record before its aggregate, or up to its end. */
-const HEAD =
+const RECORD_HEAD =
   /^\{"at":"([0-9]{1,19})"(?:,"minute":(\[[0-9eE,.+-]+\]))?,"(?:(aggregate)":(?=\{)|state":"(ended|gap)"\}$)/;
 
 /**
@@ -102,7 +102,7 @@ export function decodeHolding(bytes: Uint8Array): Holding {
 
 /** Reads the text of {@link holdingText}. @throws RangeError for another text */
 export function readHolding(text: string): Holding {
-  const found = HEAD.exec(text);
+  const found = RECORD_HEAD.exec(text);
   const timeNs = found?.[1] === undefined ? undefined : parseTimeNs(found[1]);
   if (found === null || timeNs === undefined || !text.endsWith('}'))
     throw new RangeError('the record of an asset cannot be read');

@@ -64,7 +64,7 @@ export class ParquetRows {
       if (kind === 'price' && this.#prices === 'decimal' && !fitsDecimal(value as bigint))
         throw new RangeError(`${name} has more than ${DECIMAL_DIGITS} digits`);
       this.#values[i]!.push(
-        kind === 'price' && this.#prices === 'text' ? decimalText(value as bigint) : shown(value),
+        kind === 'price' && this.#prices === 'text' ? decimalText(value as bigint) : cellValue(value),
       );
     }
     if (this.#values[0]!.length >= this.#groupRows) this.#writeGroup();
@@ -98,7 +98,7 @@ export class ParquetRows {
   }
 }
 
-function shown(value: CellValue): CellValue {
+function cellValue(value: CellValue): CellValue {
   return typeof value === 'object' ? toHex(value) : value;
 }
 

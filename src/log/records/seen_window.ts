@@ -82,7 +82,7 @@ export class SeenWindow implements SeenUpdates {
   refresh(found: RememberedUpdate, nanos: number): void {
     found.nanos = nanos;
     this.#last = found;
-    this.#note(found);
+    this.#noteChange(found);
   }
 
   /** Adds an update that the window does not have. */
@@ -91,10 +91,10 @@ export class SeenWindow implements SeenUpdates {
     this.updates.push(update);
     this.#byKey?.set(hashKey, update);
     this.#last = update;
-    this.#note(update);
+    this.#noteChange(update);
   }
 
-  #note(changed: RememberedUpdate): void {
+  #noteChange(changed: RememberedUpdate): void {
     if (this.#changed?.at(-1) === changed) return;
     this.#changed?.push(changed);
     // Nobody takes the changes in a node whose cluster keeps the log.

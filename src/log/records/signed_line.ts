@@ -67,7 +67,7 @@ export function inputText({ wire, timestampNs }: PublisherPrice, signatureType: 
  * @throws RangeError when the text is not such a line
  */
 export function readSignedLine(line: string): SignedAggregate {
-  return aggregateOf(required(readAggregateLine(line)));
+  return aggregateOf(requireRead(readAggregateLine(line)));
 }
 
 function shownBy({ field, encodedAssetId, version, checksum }: AggregateLine): ShownFacts {
@@ -92,7 +92,7 @@ export class LineReader {
 
   /** @throws RangeError when the text is not the line of an aggregate */
   read(line: string): ShownAggregate {
-    const of = required(readAggregateLine(line));
+    const of = requireRead(readAggregateLine(line));
     const { inputs: text } = of;
     const shown = shownBy(of);
     if (!isSame(this.#shown, shown)) this.#shown = shown;
@@ -102,7 +102,7 @@ export class LineReader {
 
   #listOf(text: string): readonly PublisherPrice[] {
     if (this.#list?.text !== text)
-      this.#list = { text, inputs: required(inputTexts(text)).map((one) => this.#inputOf(one)) };
+      this.#list = { text, inputs: requireRead(inputTexts(text)).map((one) => this.#inputOf(one)) };
     return this.#list.inputs;
   }
 
@@ -124,7 +124,7 @@ function isSame(one: ShownFacts | undefined, other: ShownFacts): boolean {
 
 /** Reads an object of `signed_prices`. @throws RangeError when the text is not such an object */
 export function readInputText(text: string): PublisherPrice {
-  const { timestamp, texts: wire } = required(readInputLine(text));
+  const { timestamp, texts: wire } = requireRead(readInputLine(text));
   return { price: priceOf(wire.price), timestampNs: timeOf(timestamp), wire };
 }
 
@@ -132,7 +132,7 @@ function aggregateOf(of: AggregateLine): SignedAggregate {
   let inputs: readonly PublisherPrice[] | undefined;
   return {
     symbol: of.symbol,
-    trigger: required(TRIGGERS.find((one) => one === of.trigger)) as Trigger,
+    trigger: requireRead(TRIGGERS.find((one) => one === of.trigger)) as Trigger,
     price: priceOf(of.price),
     timestampNs: timeOf(of.timestamp),
     signedAtNs: timeOf(of.signedAt),
@@ -145,26 +145,26 @@ function aggregateOf(of: AggregateLine): SignedAggregate {
     merkleRoot: wordOf(of.merkleRoot),
     algorithm: of.algorithm,
     get inputs() {
-      inputs ??= of.inputs === undefined ? [] : required(inputTexts(of.inputs)).map(readInputText);
+      inputs ??= of.inputs === undefined ? [] : requireRead(inputTexts(of.inputs)).map(readInputText);
       return inputs;
     },
   };
 }
 
 function priceOf(text: string): Price {
-  return required(parsePrice(text));
+  return requireRead(parsePrice(text));
 }
 
 function timeOf(text: string): TimeNs {
-  return required(parseTimeNs(text));
+  return requireRead(parseTimeNs(text));
 }
 
 function wordOf(text: string): Uint8Array {
   const bytes = new Uint8Array(WORD_BYTES);
-  return required(parseHexInto(text, bytes, 0, WORD_BYTES) ? bytes : undefined);
+  return requireRead(parseHexInto(text, bytes, 0, WORD_BYTES) ? bytes : undefined);
 }
 
-function required<T>(read: T | undefined): T {
+function requireRead<T>(read: T | undefined): T {
   if (read === undefined) throw new RangeError('a text is not the line of an aggregate');
   return read;
 }

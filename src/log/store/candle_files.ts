@@ -139,7 +139,7 @@ export class CandleFiles {
     const position = rowPosition(unit, first, month);
     const wanted = (end - first) * ROW_BYTES;
     const size = readSync(file, this.#rows, 0, wanted, position);
-    if (size < wanted) this.#tell(path, 'it is cut off');
+    if (size < wanted) this.#reportDamage(path, 'it is cut off');
     for (let at = 0, number = first; at + ROW_BYTES <= size; at += ROW_BYTES, number++) {
       let rows: Buffer = this.#rows;
       let place = at;
@@ -156,12 +156,15 @@ export class CandleFiles {
         onCandle(number, open, high, low, close, minutesOf(rows, place));
       } else if (state === 'damaged') {
         const time = new Date(number * UNIT_S[unit] * 1000).toISOString().slice(0, 'YYYY-MM-DDThh:mm'.length);
-        this.#tell(path, `the checksum of the candle of ${time} does not fit; the disk may be failing`);
+        this.#reportDamage(
+          path,
+          `the checksum of the candle of ${time} does not fit; the disk may be failing`,
+        );
       }
     }
   }
 
-  #tell(path: string, reason: string): void {
+  #reportDamage(path: string, reason: string): void {
     if (this.#toldFiles.has(path) || this.#toldFiles.size >= TOLD_MAX) return;
     this.#toldFiles.add(path);
     this.#onDamage(`${path} is damaged: ${reason}`);

@@ -37,7 +37,7 @@ export interface FolderContents {
   readonly log: LogPlace | undefined;
   /** The assets, ascending by symbol. */
   readonly assets: readonly AssetContents[];
-  /** The damage, each in one sentence. */
+  /** The damaged parts, each described in one sentence. */
   readonly damage: readonly string[];
 }
 

@@ -81,7 +81,7 @@ export async function readSnapshot(
   let count = 0;
   for (let at = 0; at < bytes.length; ) {
     const frame = frameAt(bytes, at);
-    if (frame === undefined) throw damaged(`at byte ${at}`);
+    if (frame === undefined) throw damagedSnapshot(`at byte ${at}`);
     at = frame.end;
     for (const line of linesOf(bytes, frame)) {
       if (head === undefined) head = headOf(line);
@@ -96,14 +96,14 @@ export async function readSnapshot(
     }
   }
   const end = last?.startsWith('{"entries":') ? (JSON.parse(last) as SnapshotEnd) : undefined;
-  if (head === undefined || end?.entries !== count) throw damaged('it is cut off');
+  if (head === undefined || end?.entries !== count) throw damagedSnapshot('it is cut off');
   return { segment: head.segment, id: head.id };
 }
 
 /** @throws Error for the head of another format or file */
 function headOf(line: string): SnapshotHead {
   const head = line.startsWith('{"snapshot":') ? (JSON.parse(line) as SnapshotHead) : undefined;
-  if (head === undefined) throw damaged('it is another file');
+  if (head === undefined) throw damagedSnapshot('it is another file');
   if (head.format !== FORMAT_VERSION)
     throw new Error(
       `${SNAPSHOT_FILE} has format ${head.format}, and this program reads format ${FORMAT_VERSION}: use the version of the program that made it`,
@@ -111,7 +111,7 @@ function headOf(line: string): SnapshotHead {
   return head;
 }
 
-function damaged(where: string): Error {
+function damagedSnapshot(where: string): Error {
   return new Error(
     `${SNAPSHOT_FILE} is damaged: ${where}. Restore the folder from a backup, or move ${SNAPSHOT_FILE} away to start without what it holds`,
   );

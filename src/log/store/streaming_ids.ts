@@ -119,8 +119,8 @@ function isSame(one: AssetName, other: AssetName): boolean {
 }
 
 function textOf(meanings: ReadonlyMap<number, ReadonlyMap<number, AssetName>>): string {
-  const lines = ascending(meanings).flatMap(([taxonomyId, byId]) =>
-    ascending(byId).map(
+  const lines = sortedById(meanings).flatMap(([taxonomyId, byId]) =>
+    sortedById(byId).map(
       ([id, { symbol, signatureType }]) => `${taxonomyId} ${id} ${signatureType} ${symbol}\n`,
     ),
   );
@@ -129,7 +129,7 @@ function textOf(meanings: ReadonlyMap<number, ReadonlyMap<number, AssetName>>): 
   return `${HEAD}${body}# ${lines.length} lines, SHA-256 ${sha256(body)}\n`;
 }
 
-function ascending<Value>(map: ReadonlyMap<number, Value>): [number, Value][] {
+function sortedById<Value>(map: ReadonlyMap<number, Value>): [number, Value][] {
   return [...map].sort(([a], [b]) => a - b);
 }
 

@@ -13,7 +13,7 @@ function fiveDays(...sessions: Session[]): readonly (readonly Session[])[] {
   return [sessions, sessions, sessions, sessions, sessions, [], []];
 }
 
-function at(hour: number, minute = 0): number {
+function minuteAt(hour: number, minute = 0): number {
   return hour * 60 + minute;
 }
 
@@ -21,12 +21,12 @@ function at(hour: number, minute = 0): number {
 const usEquities: TradingSchedule = {
   timeZone: TIME_ZONE,
   week: fiveDays(
-    { fromMin: at(4), toMin: at(9, 30), status: MARKET_EXTENDED },
-    { fromMin: at(9, 30), toMin: at(16), status: MARKET_REGULAR },
-    { fromMin: at(16), toMin: at(20), status: MARKET_AFTER_HOURS },
+    { fromMin: minuteAt(4), toMin: minuteAt(9, 30), status: MARKET_EXTENDED },
+    { fromMin: minuteAt(9, 30), toMin: minuteAt(16), status: MARKET_REGULAR },
+    { fromMin: minuteAt(16), toMin: minuteAt(20), status: MARKET_AFTER_HOURS },
   ),
   isHoliday: isNyseHoliday,
-  earlyCloseMin: (date) => (isNyseEarlyClose(date) ? at(13) : undefined),
+  earlyCloseMin: (date) => (isNyseEarlyClose(date) ? minuteAt(13) : undefined),
   closures: new Set(),
   earlyCloseMins: new Map(),
   lateOpenMins: new Map(),
@@ -38,7 +38,7 @@ const usEquities: TradingSchedule = {
  */
 const forex: TradingSchedule = {
   timeZone: TIME_ZONE,
-  week: fiveDays({ fromMin: at(17) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
+  week: fiveDays({ fromMin: minuteAt(17) - MINUTES_PER_DAY, toMin: minuteAt(17), status: MARKET_REGULAR }),
   isHoliday: isChristmasOrNewYear,
   earlyCloseMin: () => undefined,
   closures: new Set(),
@@ -52,7 +52,7 @@ const forex: TradingSchedule = {
  */
 const metals: TradingSchedule = {
   ...forex,
-  week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
+  week: fiveDays({ fromMin: minuteAt(18) - MINUTES_PER_DAY, toMin: minuteAt(17), status: MARKET_REGULAR }),
   isHoliday: isMetalsHoliday,
   earlyCloseMin: metalsHaltMin,
 };

@@ -27,7 +27,7 @@ type Span = Pick<Session, 'fromMin' | 'toMin'>;
 function spansByDay(week: TradingHours['week']): Span[][] {
   const days: Span[][] = Array.from({ length: DAYS_PER_WEEK }, () => []);
   for (const [day, sessions] of week.entries())
-    for (const { fromMin, toMin } of merged(sessions)) {
+    for (const { fromMin, toMin } of mergedSpans(sessions)) {
       const later = toMin > MINUTES_PER_DAY ? 1 : 0;
       const moved = later * MINUTES_PER_DAY;
       days[(day + later) % DAYS_PER_WEEK]!.push({ fromMin: fromMin - moved, toMin: toMin - moved });
@@ -36,7 +36,7 @@ function spansByDay(week: TradingHours['week']): Span[][] {
 }
 
 /** Joins sessions without a gap, unless the joined session is longer than a day, which is a chart's limit. */
-function merged(sessions: readonly Session[]): Span[] {
+function mergedSpans(sessions: readonly Session[]): Span[] {
   const spans: Span[] = [];
   for (const { fromMin, toMin } of sessions) {
     const last = spans.at(-1);

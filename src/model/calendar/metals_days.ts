@@ -15,11 +15,11 @@ const JANUARY = 1;
 
 /** Halts that the exchange announced and that follow no rule. */
 const ANNOUNCED_HALT_MINS: ReadonlyMap<string, number> = new Map([
-  ['2026-06-19', at(13)],
-  ['2026-07-03', at(13)],
-  ['2026-09-07', at(14, 30)],
-  ['2026-11-27', at(14, 45)],
-  ['2026-12-24', at(13, 45)],
+  ['2026-06-19', minuteAt(13)],
+  ['2026-07-03', minuteAt(13)],
+  ['2026-09-07', minuteAt(14, 30)],
+  ['2026-11-27', minuteAt(14, 45)],
+  ['2026-12-24', minuteAt(13, 45)],
 ]);
 
 /** The first year in which the market halts at 14:30 instead of 13:00 on holidays. */
@@ -35,13 +35,13 @@ export function isMetalsHoliday(date: Temporal.PlainDate): boolean {
 export function metalsHaltMin(date: Temporal.PlainDate): number | undefined {
   const announcedMin = ANNOUNCED_HALT_MINS.get(date.toString());
   if (announcedMin !== undefined) return announcedMin;
-  if (isDayAfterThanksgiving(date)) return at(13, 45);
-  if (isLaborDay(date)) return at(13);
+  if (isDayAfterThanksgiving(date)) return minuteAt(13, 45);
+  if (isLaborDay(date)) return minuteAt(13);
   const isHalf = isMondayHoliday(date) || isThanksgiving(date) || isFixedHolidayObserved(date);
   if (!isHalf) return undefined;
-  return date.year < LATER_HALTS_YEAR ? at(13) : at(14, 30);
+  return date.year < LATER_HALTS_YEAR ? minuteAt(13) : minuteAt(14, 30);
 }
 
-function at(hour: number, minute = 0): number {
+function minuteAt(hour: number, minute = 0): number {
   return hour * 60 + minute;
 }

@@ -29,7 +29,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
     hours: schedule,
     stateAt(unixS) {
       if (unixS >= lastFromS && unixS < last.changeAtS) return last;
-      const found = find(unixS);
+      const found = findState(unixS);
       lastFromS = found.fromS;
       last = found.state;
       return last;
@@ -37,7 +37,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
   };
 
   /** Finds the state at `unixS`, and an instant since which the state has not changed. */
-  function find(unixS: number): { fromS: number; state: MarketState } {
+  function findState(unixS: number): { fromS: number; state: MarketState } {
     // The session at `unixS` may belong to yesterday's trading day.
     let date = dateAt(unixS, schedule.timeZone).subtract({ days: 1 });
     let status: MarketStatus = MARKET_CLOSED;

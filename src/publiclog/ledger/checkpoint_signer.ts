@@ -44,15 +44,15 @@ export class CheckpointSigner {
   /** Signs the checkpoint of a tree in the public files. @throws LedgerStopped when the signature would fork the log */
   async sign(head: TreeHead): Promise<string> {
     await this.commit(head);
-    return this.#signed(head);
+    return this.#signedNote(head);
   }
 
   /** Signs the checkpoint of the last signed tree again. */
   signAgain(): string | undefined {
-    return this.#last && this.#signed(this.#last);
+    return this.#last && this.#signedNote(this.#last);
   }
 
-  #signed(head: TreeHead): string {
+  #signedNote(head: TreeHead): string {
     const { origin } = this.#options;
     const text = formatCheckpoint({ origin, ...head });
     return formatNote({ text, signatures: [this.#key.sign(origin, text)] });

@@ -107,7 +107,7 @@ export class Ledger {
       throw new LedgerStopped(`${publicFolder} has the log ${sealed.origin}, not ${origin}`);
     const frames = readJournal(stateFolder);
     const ledger = new Ledger(options, sealed ?? { size: 0n, root: new GrowingTree().root() });
-    await ledger.#recover(frames);
+    await ledger.#recoverJournal(frames);
     return ledger;
   }
 
@@ -163,7 +163,7 @@ export class Ledger {
    * @returns false when the entry does not follow the last entry
    */
   apply(entry: Uint8Array, ask?: AskRecords): Promise<boolean> {
-    return this.#inOrder(() => this.#apply(entry, ask));
+    return this.#inOrder(() => this.#applyBatch(entry, ask));
   }
 
   /** Resolves when all records and entries so far are on disk. */
@@ -189,16 +189,16 @@ export class Ledger {
     return done;
   }
 
-  async #recover(frames: readonly JournalFrame[]): Promise<void> {
+  async #recoverJournal(frames: readonly JournalFrame[]): Promise<void> {
     for (const { kind, bytes } of frames) {
       if (kind === 'record') this.add(bytes);
-      else await this.#apply(bytes);
+      else await this.#applyBatch(bytes);
     }
     this.#writeNow();
     await this.#journal.removeOlder();
   }
 
-  async #apply(bytes: Uint8Array, ask?: AskRecords): Promise<boolean> {
+  async #applyBatch(bytes: Uint8Array, ask?: AskRecords): Promise<boolean> {
     const entry = parseBatchEntry(bytes);
     if (entry.batch < this.#tree.size) return true;
     const fromNs = this.#last?.toNs ?? entry.fromNs;

@@ -106,7 +106,7 @@ export class LedgerReader {
     if (record < 0)
       return { lacks: 'price', reason: `batch ${batch.batch} has no price of this asset with this time` };
     const leaves = records.map((one) => leafHash(one, nodeSha256));
-    const path = inclusionPath(BigInt(record), BigInt(records.length), (node) => subtree(leaves, node));
+    const path = inclusionPath(BigInt(record), BigInt(records.length), (node) => subtreeRoot(leaves, node));
     const extra = formatPlace({ entry, record: BigInt(record), path });
     const treePath = await this.#inclusion(batch.batch, size);
     return { proof: formatProofFile({ extra, index: batch.batch, path: treePath, checkpoint }) };
@@ -130,7 +130,7 @@ export class LedgerReader {
       tiles.map(async (tile) => [tilePath(tile), await this.tile(tile)] as const),
     );
     const byPath = new Map(read);
-    return nodesFromTiles(size, (tile) => this.#required(tile, byPath.get(tilePath(tile))), nodeSha256);
+    return nodesFromTiles(size, (tile) => this.#requiredTile(tile, byPath.get(tilePath(tile))), nodeSha256);
   }
 
   async #entry(origin: string, index: bigint, size: bigint): Promise<Uint8Array> {
@@ -139,7 +139,9 @@ export class LedgerReader {
     const key = `${origin} ${tilePath(bundle)}`;
     let reading = this.#bundles.get(key);
     if (reading === undefined) {
-      reading = this.tile(bundle).then((bytes) => readBundle(this.#required(bundle, bytes), bundle.width));
+      reading = this.tile(bundle).then((bytes) =>
+        readBundle(this.#requiredTile(bundle, bytes), bundle.width),
+      );
       reading.catch(() => this.#bundles.delete(key));
       this.#bundles.set(key, reading);
       const [oldest] = this.#bundles.keys();
@@ -148,7 +150,7 @@ export class LedgerReader {
     return (await reading)[Number(index % BigInt(TILE_WIDTH))]!;
   }
 
-  #required(tile: Tile, bytes: Uint8Array | undefined): Uint8Array {
+  #requiredTile(tile: Tile, bytes: Uint8Array | undefined): Uint8Array {
     if (bytes === undefined) throw new Error(`${join(this.#folder, tilePath(tile))} is missing`);
     return bytes;
   }
@@ -189,7 +191,7 @@ function isAt(record: Uint8Array, { signatureType, symbolHash, timeNs }: PlaceTo
 }
 
 /** Returns the root of a full subtree of leaves. */
-function subtree(
+function subtreeRoot(
   leaves: readonly Uint8Array[],
   { level, index }: Parameters<ReturnType<typeof nodesFromTiles>>[0],
 ): Uint8Array {

@@ -125,20 +125,20 @@ export class LogAudit {
     const lookMs = this.#options.delay.steadyMs();
     this.#seen = undefined;
     try {
-      const evidence = (await this.#look(lookMs)) ?? this.#late(lookMs, true);
+      const evidence = (await this.#auditCheckpoint(lookMs)) ?? this.#lateEvidence(lookMs, true);
       this.#deadlines.read();
       return { size: this.size, evidence };
     } catch (error) {
       if (error instanceof OriginChanged) throw error;
       const isJudged = this.#deadlines.failed((error as Error).message, lookMs, this.#seen, this.size);
-      const evidence = isJudged ? this.#late(lookMs, false) : undefined;
+      const evidence = isJudged ? this.#lateEvidence(lookMs, false) : undefined;
       if (evidence === undefined) throw error;
       return { size: this.size, evidence };
     }
   }
 
   /** Returns evidence about a signed price whose deadline has passed. */
-  #late(lookMs: number, isRead: boolean): Evidence | undefined {
+  #lateEvidence(lookMs: number, isRead: boolean): Evidence | undefined {
     this.#deadlines.skipped(this.#received.skipped);
     for (;;) {
       const late = this.#deadlines.late(this.#received.open(), this.#coveredNs, lookMs, isRead);
@@ -154,7 +154,7 @@ export class LogAudit {
     return this.#last === undefined ? 0n : parseBatchEntry(this.#last).toNs;
   }
 
-  async #look(lookMs: number): Promise<Evidence | undefined> {
+  async #auditCheckpoint(lookMs: number): Promise<Evidence | undefined> {
     const { log, policy, keep } = this.#options;
     const note = await log.checkpoint();
     requireSameOrigin(note, this.#note, policy);
@@ -167,7 +167,7 @@ export class LogAudit {
     while (this.size < checkpoint.size) {
       this.#deadlines.requireTime(lookMs);
       const batches = await this.#readBatches(checkpoint.size);
-      const evidence = await this.#check(batches, checkpoint, note);
+      const evidence = await this.#checkBatches(batches, checkpoint, note);
       if (evidence !== undefined) return provableEvidence(evidence, note, policy);
     }
     if (!isEqual(this.#tree.root(), checkpoint.root)) {
@@ -200,7 +200,7 @@ export class LogAudit {
   }
 
   /** Checks entries and their records, and appends the entries to the tree. */
-  async #check(
+  async #checkBatches(
     batches: readonly { readonly entry: string; readonly bytes: Uint8Array | undefined }[],
     checkpoint: TreeHead,
     note: string,
@@ -217,7 +217,7 @@ export class LogAudit {
         return { kind: 'bad entry', checkpoint: note, entries };
       }
       const batch = parseBatchEntry(entry);
-      const withheld = bytes === undefined ? this.#withheld(batch, note) : undefined;
+      const withheld = bytes === undefined ? this.#withheldEvidence(batch, note) : undefined;
       if (withheld !== undefined) return withheld;
       const records = bytes && leavesOf(bytes, this.#leafBytes);
       const evidence =
@@ -234,7 +234,7 @@ export class LogAudit {
   }
 
   /** Returns evidence that the log withholds a new batch. @throws Error before the last attempt, because the answering node may lag */
-  #withheld({ batch, toNs }: BatchEntry, note: string): Evidence | undefined {
+  #withheldEvidence({ batch, toNs }: BatchEntry, note: string): Evidence | undefined {
     if (this.#options.nowNs() - toNs > RECORDS_NS_MIN) return undefined;
     const found = `the log does not serve the records of batch ${batch}`;
     this.#attempts += 1;

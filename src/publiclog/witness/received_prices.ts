@@ -42,7 +42,7 @@ export class ReceivedPrices {
     const place = placeOf(record);
     const known = this.#byPlace.get(place);
     if (known !== undefined) return Buffer.compare(known.record, record) === 0 ? undefined : known.text;
-    if (this.#byPlace.size >= PRICES_MAX && !this.#forget()) {
+    if (this.#byPlace.size >= PRICES_MAX && !this.#forgetOldest()) {
       this.#skipped += 1;
       return undefined;
     }
@@ -73,7 +73,7 @@ export class ReceivedPrices {
   }
 
   /** Drops the oldest price that was found. @returns false when there is none */
-  #forget(): boolean {
+  #forgetOldest(): boolean {
     const [oldest] = this.#settled;
     if (oldest === undefined) return false;
     this.#byPlace.delete(oldest);

@@ -113,7 +113,7 @@ class Answers {
       if (method !== 'POST') return this.#refuse(response, 405, 'expected POST', { Allow: 'POST' });
       return this.#addCheckpoint(request, response);
     }
-    const note = this.#monitored(path);
+    const note = this.#monitoredLog(path);
     if (note === undefined) return this.#refuse(response, 404, 'there is nothing at this path');
     if (method !== 'GET' && method !== 'HEAD')
       return this.#refuse(response, 405, 'expected GET', { Allow: 'GET, HEAD' });
@@ -139,7 +139,7 @@ class Answers {
   }
 
   /** Returns the newest cosigned checkpoint of the log whose hash is in the path. */
-  #monitored(path: string): string | undefined {
+  #monitoredLog(path: string): string | undefined {
     const { monitoringPrefix } = this.#options;
     if (!path.startsWith(monitoringPrefix)) return undefined;
     const [, hash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path.slice(monitoringPrefix.length)) ?? [];
@@ -173,7 +173,7 @@ class AddressQuotas {
     const nowMs = steadyMs();
     let quota = this.#quotas.get(address);
     if (quota === undefined) {
-      if (this.#quotas.size >= ADDRESSES_MAX) this.#forget(nowMs);
+      if (this.#quotas.size >= ADDRESSES_MAX) this.#forgetOldRates(nowMs);
       quota = new RequestQuota(requestsPerSecond, SECOND_MS, nowMs);
       this.#quotas.set(address, quota);
     }
@@ -181,7 +181,7 @@ class AddressQuotas {
   }
 
   /** Drops the full quotas. If no quota is full, drops the oldest quota. */
-  #forget(nowMs: number): void {
+  #forgetOldRates(nowMs: number): void {
     for (const [address, quota] of this.#quotas) if (quota.isFull(nowMs)) this.#quotas.delete(address);
     const [oldest] = this.#quotas.keys();
     if (this.#quotas.size >= ADDRESSES_MAX && oldest !== undefined) this.#quotas.delete(oldest);

@@ -40,7 +40,7 @@ export class CallerTimes {
 
   /** Returns the end of the caller's busy time; 0 if the caller is unknown. */
   read(caller: string): bigint {
-    const place = this.#find(this.#hashed(caller));
+    const place = this.#findPlace(this.#hashedName(caller));
     return place === undefined ? 0n : Atomics.load(this.#words, place + 1);
   }
 
@@ -58,9 +58,9 @@ export class CallerTimes {
 
   /** Returns the place of a caller's time, for {@link at} and {@link replace}. Another caller may take the place over at any time. */
   placeOf(caller: string): number {
-    const name = this.#hashed(caller);
+    const name = this.#hashedName(caller);
     for (;;) {
-      const place = this.#find(name) ?? this.#add(name);
+      const place = this.#findPlace(name) ?? this.#addPlace(name);
       if (place !== undefined) return place;
     }
   }
@@ -74,7 +74,7 @@ export class CallerTimes {
     return Atomics.compareExchange(this.#words, place + 1, beforeNs, nextNs) === beforeNs;
   }
 
-  #find({ hash, first }: HashedName): number | undefined {
+  #findPlace({ hash, first }: HashedName): number | undefined {
     for (let way = 0; way < WAYS; way++) {
       const place = first + way * WORDS_PER_CALLER;
       if (Atomics.load(this.#words, place) === hash) return place;
@@ -83,7 +83,7 @@ export class CallerTimes {
   }
 
   /** @returns `undefined` if another thread has changed the entry first; the caller must then try again */
-  #add(name: HashedName): number | undefined {
+  #addPlace(name: HashedName): number | undefined {
     const { hash, first } = name;
     let free = first;
     for (let way = 1; way < WAYS; way++) {
@@ -97,10 +97,10 @@ export class CallerTimes {
     if (Atomics.compareExchange(this.#words, free, forgotten, hash) !== forgotten) return undefined;
     // Another thread has already found the caller here, and has changed its time.
     Atomics.compareExchange(this.#words, free + 1, forgottenNs, 0n);
-    return this.#find(name);
+    return this.#findPlace(name);
   }
 
-  #hashed(caller: string): HashedName {
+  #hashedName(caller: string): HashedName {
     let name = this.#names.get(caller);
     if (name === undefined) {
       const hash = createHmac('sha256', this.#secret).update(caller).digest().readBigInt64LE();

@@ -90,7 +90,7 @@ export class Logins {
       if (recent !== undefined) return withScope(recent, scope);
     }
     const header = readTokenText(authorization);
-    if ('error' in header) return this.#refuse(request, header.reason, header.error);
+    if ('error' in header) return this.#refuseLogin(request, header.reason, header.error);
     const hash = this.#hashOf(header.text);
     if (isLimiting) {
       const limited = this.#limitOf(request, hash);
@@ -98,8 +98,8 @@ export class Logins {
     }
     const token = tokens.find(hash);
     if (token === undefined)
-      return this.#refuse(request, 'unknown', 'the access token is not known: ask the operator for one');
-    this.#remember(request, token, hash, nowNs);
+      return this.#refuseLogin(request, 'unknown', 'the access token is not known: ask the operator for one');
+    this.#rememberLogin(request, token, hash, nowNs);
     tokens.keepRecent(authorization[0]!, token);
     return withScope(token, scope);
   }
@@ -114,15 +114,15 @@ export class Logins {
     if (request.authorization.length > 0 && request.login.length > 0)
       return failure(400, 'the request has an Authorization header and headers of a login by signature');
     const claim = publishers.read(request.login, pathType);
-    if ('error' in claim) return this.#refuse(request, claim.reason, claim.error, claim.status);
+    if ('error' in claim) return this.#refuseLogin(request, claim.reason, claim.error, claim.status);
     const name = loginName(claim.publisher);
     if (clock.nowNs() < this.#limitedUntilNs) {
       const limited = this.#limitOf(request, name);
       if (limited !== undefined) return this.#refuseLimited(request, limited);
     }
     const login = publishers.verify(claim);
-    if ('error' in login) return this.#refuse(request, login.reason, login.error, login.status);
-    this.#remember(request, login.publisher, name);
+    if ('error' in login) return this.#refuseLogin(request, login.reason, login.error, login.status);
+    this.#rememberLogin(request, login.publisher, name);
     return login;
   }
 
@@ -135,11 +135,11 @@ export class Logins {
     const { tokens, tickets, origins } = this.#options;
     const ticket = readTicket(request);
     if ('error' in ticket) return failure(400, ticket.error);
-    if (!origins.mayOpenStream(request)) return this.#refuse(request, 'origin', FOREIGN_ORIGIN, 403);
+    if (!origins.mayOpenStream(request)) return this.#refuseLogin(request, 'origin', FOREIGN_ORIGIN, 403);
     const hash = tickets.take(ticket.text);
     const token = hash === undefined ? undefined : tokens.find(hash);
-    if (hash === undefined || token === undefined) return this.#refuse(request, 'ticket', NO_TICKET);
-    this.#remember(request, token, hash);
+    if (hash === undefined || token === undefined) return this.#refuseLogin(request, 'ticket', NO_TICKET);
+    this.#rememberLogin(request, token, hash);
     return withScope(token, 'stream');
   }
 
@@ -171,7 +171,7 @@ export class Logins {
     return allowance.allowed || this.#options.familiar.read(`${client} ${name}`) > 0n ? undefined : allowance;
   }
 
-  #remember(
+  #rememberLogin(
     request: RestRequest,
     caller: Caller,
     name: string,
@@ -184,12 +184,12 @@ export class Logins {
     familiar.update(`${clientOf(request)} ${name}`, () => nowNs);
   }
 
-  #refuse(request: RestRequest, reason: RefusedLogin, error: string, status = 401): RestResponse {
+  #refuseLogin(request: RestRequest, reason: RefusedLogin, error: string, status = 401): RestResponse {
     const { clientOf, failuresPerMinute, onRefused } = this.#options;
     const allowance = this.#failures.take(clientOf(request), failuresPerMinute, MINUTE_NS);
     if (!allowance.allowed) return this.#refuseLimited(request, allowance);
     onRefused(reason);
-    if (allowance.remaining === 0) this.#watch(allowance);
+    if (allowance.remaining === 0) this.#watchAddresses(allowance);
     // With the scheme `Basic`, a browser asks its user for a name and a password. A page with a ticket does not need this dialog.
     const scheme = reason === 'ticket' ? 'Ticket' : 'Basic';
     return failure(status, error, status === 401 ? [['WWW-Authenticate', `${scheme} realm="tickseal"`]] : []);
@@ -198,7 +198,7 @@ export class Logins {
   #refuseLimited(request: RestRequest, allowance: Allowance): RestResponse {
     const { clock, clientOf, onRefused, onLimited } = this.#options;
     onRefused('limited');
-    this.#watch(allowance);
+    this.#watchAddresses(allowance);
     const nowNs = clock.nowNs();
     if (nowNs - this.#reportedNs >= REPORT_INTERVAL_NS || nowNs < this.#reportedNs) {
       this.#reportedNs = nowNs;
@@ -208,7 +208,7 @@ export class Logins {
   }
 
   /** Checks client addresses until this address has its whole allowance again. */
-  #watch({ resetS }: Allowance): void {
+  #watchAddresses({ resetS }: Allowance): void {
     const untilNs = this.#options.clock.nowNs() + BigInt(resetS) * NS_PER_SECOND;
     if (untilNs > this.#limitedUntilNs) Atomics.store(this.#options.limitedUntilNs, 0, untilNs);
   }

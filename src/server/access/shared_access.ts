@@ -116,13 +116,13 @@ export class CallerCounts {
   placeOf(identity: string): number {
     let place = this.#places.get(identity);
     if (place === undefined) {
-      place = this.#claim(identity);
+      place = this.#claimPlace(identity);
       this.#places.set(identity, place);
     }
     return place;
   }
 
-  #claim(identity: string): number {
+  #claimPlace(identity: string): number {
     const hash = createHash('sha256').update(identity).digest().readBigInt64LE() || 1n;
     let place = Number(BigInt.asUintN(32, hash)) % CALLERS_MAX;
     for (let tried = 0; tried < CALLERS_MAX; tried++) {

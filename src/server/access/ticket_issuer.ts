@@ -57,7 +57,7 @@ export class TicketIssuer {
       const nowMs = this.#nowMs();
       const slot = this.#slotFor(token, nowMs);
       if (slot === undefined) return undefined;
-      if (!this.#lock(slot)) continue;
+      if (!this.#lockSlot(slot)) continue;
       const expiresMs = nowMs + LIFETIME_MS;
       this.#tickets.write(slot.place, ticket);
       this.#tokens.write(slot.place, token);
@@ -105,7 +105,7 @@ export class TicketIssuer {
   }
 
   /** Locks a slot, unless another thread has changed it since this thread read it. */
-  #lock({ place, state, expiresMs }: SeenSlot): boolean {
+  #lockSlot({ place, state, expiresMs }: SeenSlot): boolean {
     if (Atomics.compareExchange(this.#states, place, state, LOCKED) !== state) return false;
     if (state === FREE || this.#expiresMs[place] === expiresMs) return true;
     Atomics.store(this.#states, place, state);

@@ -102,7 +102,7 @@ export class ConnectionRegistry {
     if (this.draining) return failure(503, 'the service is shutting down', [['Retry-After', '1']]);
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
-    if (this.#floods(caller)) return failure(429, CLOSES.controlFlood.reason);
+    if (this.#hasFlooded(caller)) return failure(429, CLOSES.controlFlood.reason);
     const open = accept(query, caller);
     if (typeof open !== 'function') return open;
     const addressPlace = this.#addresses.openSocket(request.address);
@@ -111,14 +111,14 @@ export class ConnectionRegistry {
       return failure(429, error);
     }
     const place = this.#counts.placeOf(caller.identity);
-    const refusal = this.#count(login, caller, scope, place);
+    const refusal = this.#countOpened(login, caller, scope, place);
     if (refusal !== undefined) {
       this.#addresses.closeSocket(addressPlace);
       return refusal;
     }
     return (socket) => {
       socket.addressPlace = addressPlace;
-      this.#opened(socket, caller, scope, place);
+      this.#addOpened(socket, caller, scope, place);
       const events = open(socket);
       if (login instanceof SignedLogin) this.#loginPlaces.opened(socket, login, events);
       return events;
@@ -129,7 +129,12 @@ export class ConnectionRegistry {
    * Counts a connection of a caller. A login by signature may end another connection of its key.
    * @returns a response that names the limit, if the connection is past a limit and was not counted
    */
-  #count(login: Token | SignedLogin, caller: Caller, scope: Scope, place: number): RestResponse | undefined {
+  #countOpened(
+    login: Token | SignedLogin,
+    caller: Caller,
+    scope: Scope,
+    place: number,
+  ): RestResponse | undefined {
     const usedUp = login instanceof SignedLogin ? this.#loginPlaces.take(login) : undefined;
     if (usedUp !== undefined) return usedUp;
     const makeRoom = () => login instanceof SignedLogin && this.#loginPlaces.makeRoom(login);
@@ -157,7 +162,7 @@ export class ConnectionRegistry {
    * Returns whether the caller must wait before its next connection, because floods of control messages have closed too many of the
    * caller's connections.
    */
-  #floods(caller: Caller): boolean {
+  #hasFlooded(caller: Caller): boolean {
     const { controlMessages } = this.#budgets.of(caller);
     const cost = CLOSED_CONTROL_COST * this.#limits.controlMessagesPerSecondMax;
     if (controlMessages.has(cost, this.#clock.nowNs())) return false;
@@ -178,12 +183,12 @@ export class ConnectionRegistry {
       : this.#logins.authorize(request, scope);
   }
 
-  #opened(socket: Connection, caller: Caller, scope: Scope, place: number): void {
+  #addOpened(socket: Connection, caller: Caller, scope: Scope, place: number): void {
     const entries = this.#entries.get(caller) ?? [];
     if (entries.length === 0) this.#entries.set(caller, entries);
     let entry = entries.find((one) => one.scope === scope && one.place === place);
     if (entry === undefined) {
-      entry = new RegisteredConnection(caller, scope, place, (...closed) => this.#closed(...closed));
+      entry = new RegisteredConnection(caller, scope, place, (...closed) => this.#removeClosed(...closed));
       entries.push(entry);
     }
     entry.add(socket);
@@ -192,7 +197,7 @@ export class ConnectionRegistry {
   }
 
   /** Removes a socket that has closed. */
-  #closed({ caller, scope, place }: RegisteredConnection, socket: Connection): void {
+  #removeClosed({ caller, scope, place }: RegisteredConnection, socket: Connection): void {
     this.#open--;
     this.#addresses.closeSocket(socket.addressPlace);
     if (!(caller instanceof Token)) this.#loginPlaces.closed(socket, caller);
@@ -214,7 +219,7 @@ export class ConnectionRegistry {
     for (const { caller, scope, sockets } of [...this.#all()]) {
       if (this.#logins.isValid(caller, scope)) continue;
       const how = caller instanceof Token ? CLOSES.tokenRevoked : CLOSES.keyRemoved;
-      for (const socket of [...sockets]) close(socket, how);
+      for (const socket of [...sockets]) closeSocket(socket, how);
     }
   }
 
@@ -229,12 +234,12 @@ export class ConnectionRegistry {
     for (let at = 0; at < sockets.length; at += batchSize) {
       if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));
       // Closing a socket that is already closed does nothing.
-      for (const socket of sockets.slice(at, at + batchSize)) close(socket, CLOSES.shuttingDown);
+      for (const socket of sockets.slice(at, at + batchSize)) closeSocket(socket, CLOSES.shuttingDown);
     }
   }
 }
 
-function close(socket: Connection, { code, reason }: Close): void {
+function closeSocket(socket: Connection, { code, reason }: Close): void {
   socket.close(code, reason);
 }
 

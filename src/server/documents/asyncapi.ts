@@ -35,7 +35,7 @@ export function asyncApiDocument(serviceName: string) {
       license: { name: 'Apache License 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
-    servers: { tls: server('wss', 'Where TLS is set up'), plain: server('ws', 'Where it is not') },
+    servers: { tls: serverEntry('wss', 'Where TLS is set up'), plain: serverEntry('ws', 'Where it is not') },
     channels: Object.fromEntries(
       channels.map(([name, channel]) => [name, channelObject(channel, schemas.of(channel.query))]),
     ),
@@ -63,7 +63,7 @@ const DESCRIPTION = `Streams of prices to clients, and of signed prices from pub
 - The request that opens a connection carries the header \`Authorization: Basic <TOKEN>\`; on the publisher paths it may carry a \
 login by signature instead, and on the others a ticket, with which web pages log in.`;
 
-function server(protocol: 'ws' | 'wss', description: string) {
+function serverEntry(protocol: 'ws' | 'wss', description: string) {
   return {
     host: '{host}',
     protocol,

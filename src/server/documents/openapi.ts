@@ -9,7 +9,7 @@ import { groupOf, ROUTE_GROUPS } from './route_groups.js';
 export const OPENAPI_VERSION = '3.1.0';
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
-export type OpenApiOperation = ReturnType<typeof operation>;
+export type OpenApiOperation = ReturnType<typeof operationOf>;
 
 /** The operation of a path. Each path has a single method. */
 export interface PathItem {
@@ -42,7 +42,7 @@ export function openApiDocument(routes: ReadonlyMap<string, DescribedRoute>) {
   ]);
   const paths = [...routes].map(([path, route]) => {
     const of = (schema: z.ZodType) => schemas.of(schema);
-    const described = operation(path, route, of(bodies.get(path)!), of);
+    const described = operationOf(path, route, of(bodies.get(path)!), of);
     return [path, pathItem(route, described)] as const;
   });
   return {
@@ -86,16 +86,16 @@ and \`Vary: Authorization\`.
 path takes one.`;
 
 const HEADERS = {
-  'RateLimit-Limit': header('integer', 'Requests per second that the caller may make, also at once'),
-  'RateLimit-Remaining': header('integer', 'Requests that may follow at once'),
-  'RateLimit-Reset': header('integer', 'Seconds until the whole allowance is there again'),
-  'Retry-After': header('integer', 'Seconds until a request is allowed again'),
-  'WWW-Authenticate': header('string', 'The scheme that the Authorization header takes'),
-  Allow: header('string', 'The methods that are served'),
+  'RateLimit-Limit': headerSchema('integer', 'Requests per second that the caller may make, also at once'),
+  'RateLimit-Remaining': headerSchema('integer', 'Requests that may follow at once'),
+  'RateLimit-Reset': headerSchema('integer', 'Seconds until the whole allowance is there again'),
+  'Retry-After': headerSchema('integer', 'Seconds until a request is allowed again'),
+  'WWW-Authenticate': headerSchema('string', 'The scheme that the Authorization header takes'),
+  Allow: headerSchema('string', 'The methods that are served'),
 };
 type HeaderName = keyof typeof HEADERS;
 
-function header(type: 'integer' | 'string', description: string) {
+function headerSchema(type: 'integer' | 'string', description: string) {
   return { description, schema: { type } };
 }
 
@@ -186,7 +186,7 @@ function bodySchema({ raw, response, parameters }: DescribedRoute): z.ZodType {
   return z.strictObject({ data: response, invalid });
 }
 
-function operation(
+function operationOf(
   path: string,
   route: DescribedRoute,
   body: JsonSchema,

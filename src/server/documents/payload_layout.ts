@@ -11,7 +11,7 @@ import { PAYLOAD_RULES } from '../../wire/payload_rules.js';
 export function describePayload(): string {
   return [
     `The first ${PAYLOAD_SIGNATURE.bytes} bytes are an ECDSA signature on secp256k1 over the Keccak-256 of all bytes behind it.`,
-    table(PAYLOAD_SIGNATURE.fields),
+    fieldTable(PAYLOAD_SIGNATURE.fields),
     'Behind it, without `addtl_attrs`:',
     layoutTable(SIMPLIFIED_LAYOUT),
     'Behind it, with `addtl_attrs`; an attribute that the connection does not ask for is absent:',
@@ -20,14 +20,16 @@ export function describePayload(): string {
 }
 
 function layoutTable({ head, asset }: PayloadLayout): string {
-  return [table(head.fields), ...asset.fields.map((field) => row(field, 'each asset: '))].join('\n');
+  return [fieldTable(head.fields), ...asset.fields.map((field) => fieldRow(field, 'each asset: '))].join(
+    '\n',
+  );
 }
 
-function table(fields: readonly PayloadField[]): string {
-  const rows = fields.map((field) => row(field, ''));
+function fieldTable(fields: readonly PayloadField[]): string {
+  const rows = fields.map((field) => fieldRow(field, ''));
   return ['| Field | Bytes | Rule |', '|---|---|---|', ...rows].join('\n');
 }
 
-function row({ name, bytes }: PayloadField, repeated: string): string {
+function fieldRow({ name, bytes }: PayloadField, repeated: string): string {
   return `| ${repeated}${name} | ${bytes} | ${PAYLOAD_RULES[name]} |`;
 }

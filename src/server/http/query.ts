@@ -11,8 +11,8 @@ export function parseQuery(raw: string): ReadonlyMap<string, string> | string {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const rawName = equals < 0 ? part : part.slice(0, equals);
-    const name = decode(rawName);
-    const value = decode(equals < 0 ? '' : part.slice(equals + 1));
+    const name = decodePart(rawName);
+    const value = decodePart(equals < 0 ? '' : part.slice(equals + 1));
     if (name === undefined) return 'a parameter name has a malformed % escape';
     if (value === undefined) return `${name} has a malformed % escape`;
     if (parameters.has(name)) return `${name} is given more than once`;
@@ -41,7 +41,7 @@ export const trueOrFalse = z
 /** The longest list of unknown parameters in an error, in characters. */
 const OTHER_LENGTH_MAX = 100;
 
-function decode(text: string): string | undefined {
+function decodePart(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

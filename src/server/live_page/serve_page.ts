@@ -78,12 +78,12 @@ export function createPage(options: PageOptions): (request: RestRequest) => Rest
     }
     const allowance = limiter.take(`page ${clientOf(request)}`, REQUESTS_PER_PERIOD, PERIOD_NS);
     if (!allowance.allowed) return failure(429, 'too many requests', limitHeaders(allowance));
-    if (file === undefined) return moved(location!);
-    return { ...answer(file, request, policy), payer: 'page' };
+    if (file === undefined) return movedTo(location!);
+    return { ...answerWithFile(file, request, policy), payer: 'page' };
   };
 }
 
-function moved(location: string): RestResponse {
+function movedTo(location: string): RestResponse {
   return { status: 301, headers: [['Location', location]], body: '', contentType: 'text/plain' };
 }
 
@@ -97,7 +97,7 @@ function tokenFile(token: string): PageFile {
   };
 }
 
-function answer(
+function answerWithFile(
   file: PageFile,
   { ifNoneMatch = '', acceptEncoding = '' }: RestRequest,
   policy: readonly [string, string][],

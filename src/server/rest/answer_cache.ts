@@ -46,13 +46,13 @@ export class AnswerCache {
    */
   findAsked(asked: AskedText): Uint8Array | undefined {
     const kept = this.#byAsked.get(asked);
-    return kept && this.#use(kept);
+    return kept && this.#usedAnswer(kept);
   }
 
   /** Returns the cached answer under a key, if the answer is still current. */
   find(key: string, asked: AskedText): Uint8Array | undefined {
     const kept = this.#kept.get(key);
-    const body = kept && this.#use(kept);
+    const body = kept && this.#usedAnswer(kept);
     if (body !== undefined) this.#setAsked(kept!, asked);
     return body;
   }
@@ -71,7 +71,7 @@ export class AnswerCache {
   ): Uint8Array | PartedBody {
     const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
     const before = this.#kept.get(key);
-    if (before !== undefined) this.#forget(before);
+    if (before !== undefined) this.#forgetAnswer(before);
     if (bytes.length > ANSWER_BYTES_MAX) return bytes;
     const body = bytes instanceof PartedBody ? bytes.joined() : bytes;
     const kept = {
@@ -87,14 +87,14 @@ export class AnswerCache {
     this.#setAsked(kept, asked);
     for (const oldest of this.#kept.values()) {
       if (this.#bytes <= this.#bytesMax) break;
-      this.#forget(oldest);
+      this.#forgetAnswer(oldest);
     }
     return body;
   }
 
   /** Removes outdated answers. For 10,000 answers, this takes about a millisecond. */
   sweep(): void {
-    for (const kept of this.#kept.values()) if (!kept.isCurrent()) this.#forget(kept);
+    for (const kept of this.#kept.values()) if (!kept.isCurrent()) this.#forgetAnswer(kept);
   }
 
   clear(): void {
@@ -104,9 +104,9 @@ export class AnswerCache {
     this.#bytes = 0;
   }
 
-  #use(kept: Kept): Uint8Array | undefined {
+  #usedAnswer(kept: Kept): Uint8Array | undefined {
     if (!kept.isCurrent()) {
-      this.#forget(kept);
+      this.#forgetAnswer(kept);
       return undefined;
     }
     if (kept !== this.#newest) {
@@ -126,7 +126,7 @@ export class AnswerCache {
     this.#bytes += moreBytes;
   }
 
-  #forget(kept: Kept): void {
+  #forgetAnswer(kept: Kept): void {
     this.#kept.delete(kept.key);
     this.#byAsked.delete(kept.asked);
     if (this.#newest === kept) this.#newest = undefined;

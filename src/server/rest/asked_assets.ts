@@ -36,7 +36,8 @@ export function findAssets(
   const assets = symbols.map((symbol) => find(symbol, signatureType));
   const missing = symbols.filter((_, i) => assets[i] === undefined);
   const unknown = missing.filter((symbol) => find(symbol) === undefined);
-  if (unknown.length > 0) return badRequest(`assets names unknown assets: ${named(unknown, token, find)}`);
+  if (unknown.length > 0)
+    return badRequest(`assets names unknown assets: ${namedUnknown(unknown, token, find)}`);
   const refusal = refuseForeign(symbols, token);
   if (refusal !== undefined) return refusal;
   return missing.length > 0 ? typeMissing(signatureType!, missing) : (assets as Asset[]);
@@ -83,13 +84,13 @@ export function findAsset(
   find: FindAsset,
 ): Asset | RouteError {
   if (find(symbol) === undefined)
-    return badRequest(`${parameter} names an unknown asset: ${named([symbol], token, find)}`);
+    return badRequest(`${parameter} names an unknown asset: ${namedUnknown([symbol], token, find)}`);
   if (!token.maySee(symbol))
     return { status: 403, error: `the access token does not cover this asset: ${symbol}` };
   return find(symbol, signatureType) ?? typeMissing(signatureType!, [symbol]);
 }
 
-function named(unknown: readonly string[], token: Token, find: FindAsset): string {
+function namedUnknown(unknown: readonly string[], token: Token, find: FindAsset): string {
   return unknownSymbols(unknown, (symbol) => token.maySee(symbol) && find(symbol) !== undefined);
 }
 

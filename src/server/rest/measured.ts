@@ -15,12 +15,13 @@ export function measureRequests(
     const startMs = performance.now();
     const response = rest(request);
     const { path } = request;
-    if (response.later !== undefined) void response.later.then(({ status }) => count(path, status, startMs));
-    else count(path, response.status, startMs);
+    if (response.later !== undefined)
+      void response.later.then(({ status }) => countAnswer(path, status, startMs));
+    else countAnswer(path, response.status, startMs);
     return response;
   };
 
-  function count(path: string, status: number, startMs: number): void {
+  function countAnswer(path: string, status: number, startMs: number): void {
     const seconds = (performance.now() - startMs) / 1000;
     countRequest(counters, isRoute(path) ? path : OTHER_PATHS, status, seconds);
   }

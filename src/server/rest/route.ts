@@ -77,7 +77,9 @@ export function tokenRoute<P extends ParameterTable>(
     handle(values: Values<P>, token: Token): RouteResult;
   },
 ): Route {
-  const route = build(definition, 'token', (values, caller) => definition.handle(values, caller as Token));
+  const route = buildRoute(definition, 'token', (values, caller) =>
+    definition.handle(values, caller as Token),
+  );
   return { ...route, scope: definition.scope ?? route.scope };
 }
 
@@ -85,7 +87,7 @@ export function tokenRoute<P extends ParameterTable>(
 export function openRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & { handle(values: Values<P>): RouteResult },
 ): Route {
-  return build(definition, 'open', definition.handle);
+  return buildRoute(definition, 'open', definition.handle);
 }
 
 /** Makes a route for publishers that log in with a signature. */
@@ -97,10 +99,10 @@ export function loginRoute<P extends ParameterTable>(
 ): Route {
   const handle = (values: Values<P>, caller: Caller | undefined, body: string) =>
     definition.handle(values, caller as PublisherLogin, body);
-  return { ...build(definition, 'login', handle), method: definition.method };
+  return { ...buildRoute(definition, 'login', handle), method: definition.method };
 }
 
-function build<P extends ParameterTable>(
+function buildRoute<P extends ParameterTable>(
   { summary, parameters = {} as P, response, raw, errors = [], headers = {} }: RouteDefinition<P>,
   access: RouteAccess,
   handle: (values: Values<P>, caller: Caller | undefined, body: string) => RouteResult,

@@ -62,7 +62,7 @@ export class RouteRunner {
     if (known !== undefined) return { status: 200, headers, body: known };
     try {
       const result = route.handle(query, caller, request.body);
-      if ('error' in result) return refusal(result, headers);
+      if ('error' in result) return refusalOf(result, headers);
       if ('later' in result) {
         const later = this.#answerLater(admitted, result);
         const known = [...headers, ...Object.entries(route.headers)];
@@ -78,7 +78,7 @@ export class RouteRunner {
         ...(route.raw && { contentType: contentType(route.raw) }),
       };
     } catch (error) {
-      return this.#fault(request.path, error, headers);
+      return this.#faultAnswer(request.path, error, headers);
     }
   }
 
@@ -88,7 +88,7 @@ export class RouteRunner {
   ): Promise<LateAnswer> {
     try {
       const result = await later;
-      if ('error' in result) return refusal(result, []);
+      if ('error' in result) return refusalOf(result, []);
       if ('data' in result || 'parts' in result) {
         const type = route.raw && { contentType: contentType(route.raw) };
         return { status: 200, headers: [], body: bodyOf(route, result), ...type };
@@ -96,7 +96,7 @@ export class RouteRunner {
       const { contentType: streamType, headers, isText } = result;
       const budget = caller === undefined ? UNLIMITED : this.#options.rangeRowsOf(caller);
       const queue = this.#queueOf(budget);
-      const parts = this.#watched(
+      const parts = this.#watchedParts(
         path,
         result.open((rows) => queue.pay(rows)),
       );
@@ -106,12 +106,12 @@ export class RouteRunner {
       if (!acceptsEncoding(acceptEncoding, 'gzip')) return { ...answer, headers: varied, parts };
       return { ...answer, headers: [...varied, ['Content-Encoding', 'gzip']], parts: gzipped(parts) };
     } catch (error) {
-      return this.#fault(path, error, []);
+      return this.#faultAnswer(path, error, []);
     }
   }
 
   /** Passes the parts on, and reports an error that occurs while a part is made. */
-  async *#watched(path: string, parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  async *#watchedParts(path: string, parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     try {
       yield* parts;
     } catch (error) {
@@ -130,7 +130,7 @@ export class RouteRunner {
     return queue;
   }
 
-  #fault(path: string, error: unknown, headers: RestResponse['headers']): RestResponse {
+  #faultAnswer(path: string, error: unknown, headers: RestResponse['headers']): RestResponse {
     if (error instanceof NotLoaded) return failure(503, error.message, [...headers, ['Retry-After', '1']]);
     this.#options.onFault(path, error);
     return failure(500, 'internal error', headers);
@@ -148,7 +148,7 @@ function bodyOf({ raw }: Route, answer: RouteAnswer | RouteParts): string | Part
 const PREFIX = '{"data":';
 
 /** Makes the response of an error. Times are integers with all their digits. */
-function refusal(
+function refusalOf(
   { status, error, keptFromNs, damaged, headers: own = [] }: RouteError,
   headers: RestResponse['headers'],
 ): RestResponse {

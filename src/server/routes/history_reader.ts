@@ -85,10 +85,10 @@ export class HistoryReader {
   answer(caller: string, work: InPieces<HistoryResult>): RouteResult {
     const earlier = this.#unfinished.get(caller);
     if (earlier === undefined) {
-      const first = this.#advance(work);
+      const first = this.#workForTurn(work);
       if (first !== undefined) return first;
     }
-    const later = this.#finish(caller, work, earlier);
+    const later = this.#finishInTurns(caller, work, earlier);
     const end: Promise<void> = later
       .catch(() => {})
       .then(() => {
@@ -176,7 +176,7 @@ export class HistoryReader {
       const stopS = Math.min(endS, (day + pieceDays) * DAY_S);
       yield () => {
         if (day >= sealed.first && day < sealed.end) {
-          const text = this.#day(asset, resolution, day);
+          const text = this.#readDay(asset, resolution, day);
           return text === 'too many' ? text : text.between(beginS, stopS);
         }
         const candles = readCandles(asset, resolution, beginS, stopS);
@@ -188,31 +188,31 @@ export class HistoryReader {
     }
   }
 
-  #day(asset: Asset, resolution: Resolution, day: number): CandleJson | 'too many' {
+  #readDay(asset: Asset, resolution: Resolution, day: number): CandleJson | 'too many' {
     const key = `${day} ${resolution} ${asset.index}`;
-    const known = this.#find(key);
+    const known = this.#findDay(key);
     if (known !== undefined) return known.text;
     const candles = this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S);
     if (candles === 'too many') return candles;
     const text = new CandleJson(candles);
     // The cache keeps no day without candles, because another node may still send candles of that day, and because reading an
     // empty day costs nothing.
-    if (text.length > 0) this.#keep(key, { text, bytes: text.bytes });
+    if (text.length > 0) this.#keepDay(key, { text, bytes: text.bytes });
     return text;
   }
 
   /** Writes the first candles of a day that may still change. The text of the last request usually has all of them except the last. */
   #openDay(key: string, candles: CandleColumns): CandleRun {
-    const known = this.#find(key);
+    const known = this.#findDay(key);
     const count = known?.candles === undefined ? 0 : sameCandles(candles, known.candles);
     if (known !== undefined && count === candles.t.length) return known.text.first(count);
     const text = new CandleJson(candles, known && { text: known.text, count });
-    this.#keep(key, { text, candles, bytes: text.bytes + CANDLE_BYTES * text.length });
+    this.#keepDay(key, { text, candles, bytes: text.bytes + CANDLE_BYTES * text.length });
     return text.all;
   }
 
   /** Finds a text, and makes it the most recently used one. */
-  #find(key: string): DayText | undefined {
+  #findDay(key: string): DayText | undefined {
     const known = this.#kept.get(key);
     if (known !== undefined) {
       this.#kept.delete(key);
@@ -221,7 +221,7 @@ export class HistoryReader {
     return known;
   }
 
-  #keep(key: string, day: DayText): void {
+  #keepDay(key: string, day: DayText): void {
     this.#keptBytes += day.bytes - (this.#kept.get(key)?.bytes ?? 0);
     this.#kept.set(key, day);
     for (const [oldest, { bytes }] of this.#kept) {
@@ -232,7 +232,7 @@ export class HistoryReader {
   }
 
   /** Works until the time of a turn is used up. @returns the result when the work is done */
-  #advance(work: InPieces<HistoryResult>): HistoryResult | undefined {
+  #workForTurn(work: InPieces<HistoryResult>): HistoryResult | undefined {
     const endMs = this.#nowMs() + TURN_MS;
     for (;;) {
       const { done, value } = work.next();
@@ -241,14 +241,14 @@ export class HistoryReader {
     }
   }
 
-  async #finish(
+  async #finishInTurns(
     caller: string,
     work: InPieces<HistoryResult>,
     earlier: Promise<unknown> | undefined,
   ): Promise<HistoryResult> {
     await earlier;
     for (;;) {
-      const result = await this.#turns.run(caller, async () => this.#advance(work));
+      const result = await this.#turns.run(caller, async () => this.#workForTurn(work));
       if (result !== undefined) return result;
     }
   }

@@ -134,16 +134,16 @@ class InstantReader {
     // The loop reads one asset after the other, so a request for many assets needs no more memory than a request for a single
     // asset.
     for (const one of missing)
-      found.set(one, (await this.#readiness(one, atNs)) ?? (await turn(() => this.#onDisk(one, atNs))));
+      found.set(one, (await this.#ifNotOnDisk(one, atNs)) ?? (await turn(() => this.#onDisk(one, atNs))));
     return (
-      (await this.#completed(caller, found, atNs)) ??
-      (await this.#fault(found, atNs, form)) ??
+      (await this.#completeFromOthers(caller, found, atNs)) ??
+      (await this.#faultIn(found, atNs, form)) ??
       dataOf(wanted, found, form)
     );
   }
 
   /** Finds the aggregates that this node lost, and those that were signed before the past of this node, but were still in force at its beginning. */
-  async #completed(
+  async #completeFromOthers(
     caller: string,
     found: Map<WantedName, Instant>,
     atNs: bigint,
@@ -192,7 +192,7 @@ class InstantReader {
     return newest.state === 'priced' ? newest : 'nothing';
   }
 
-  async #readiness({ names, isListed }: WantedName, atNs: bigint): Promise<Instant | undefined> {
+  async #ifNotOnDisk({ names, isListed }: WantedName, atNs: bigint): Promise<Instant | undefined> {
     return !isListed || (await this.#access.isOnDisk(names[0]!, atNs)) ? undefined : 'not on disk';
   }
 
@@ -212,7 +212,7 @@ class InstantReader {
   }
 
   /** Returns an error if the state of a requested asset is unknown. */
-  async #fault(
+  async #faultIn(
     found: ReadonlyMap<WantedName, Instant>,
     atNs: bigint,
     form: AnswerForm,

@@ -120,14 +120,16 @@ export function rangeRoutes(options: RangeRouteOptions, access: PastAccess): [st
           if ('error' in wanted) return wanted;
           const { every: everyNs, detail = 'whole', format = 'ndjson' } = form;
           const request = { ...wanted[0]!, fromNs, toNs, everyNs, detail, format, signatureType };
-          return access.request(token.name, (turn) => answer(request, token.name, options, access, turn));
+          return access.request(token.name, (turn) =>
+            rangeAnswer(request, token.name, options, access, turn),
+          );
         },
       }),
     ],
   ];
 }
 
-async function answer(
+async function rangeAnswer(
   request: RangeRequest,
   caller: string,
   options: RangeRouteOptions,
@@ -217,7 +219,7 @@ async function olderRange(
   const { rows, endNs } = answered;
   const hasMore = endNs < toNs;
   if (rows.length === 0 && !hasMore && !request.isListed) return unknownAsset(request);
-  const blocks = each({ entries: () => rows });
+  const blocks = asyncValues({ entries: () => rows });
   const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
   const prices = rows.every(({ line }) => fitsDecimal(priceOf(line))) ? 'decimal' : 'text';
   return {
@@ -237,7 +239,7 @@ function endOfInterval(timeNs: bigint, everyNs: bigint | undefined): bigint {
   return everyNs === undefined || startNs === timeNs ? timeNs : startNs + everyNs;
 }
 
-async function* each<T>(...values: readonly T[]): AsyncIterable<T> {
+async function* asyncValues<T>(...values: readonly T[]): AsyncIterable<T> {
   yield* values;
 }
 

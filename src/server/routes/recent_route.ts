@@ -71,7 +71,7 @@ export function recentRoutes(
           const endNs = BigInt(timestamp + 1) * NS_PER_SECOND - 1n;
           const isInMemory = assets.every((asset) => lineInMemory(options, asset, endNs) !== undefined);
           if (isInMemory) return dataOf(found, (asset) => lineInMemory(options, asset, endNs));
-          return access.request(token.name, (turn) => recent(options, access, found, endNs, turn));
+          return access.request(token.name, (turn) => recentAnswer(options, access, found, endNs, turn));
         },
       }),
     ],
@@ -90,7 +90,7 @@ function lineInMemory(
   return holding.line ?? '';
 }
 
-async function recent(
+async function recentAnswer(
   options: RecentRouteOptions,
   access: PastAccess,
   found: SelectedAssets,

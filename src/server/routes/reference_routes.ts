@@ -90,7 +90,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
         summary: 'Assets that are pushed on chain, by chain and environment (alpha)',
         response: pushedAssets,
         handle: (_values, token) => ({
-          data: JSON.stringify(visible(options.pushedAssets, token) satisfies z.infer<typeof pushedAssets>),
+          data: JSON.stringify(visibleTo(options.pushedAssets, token) satisfies z.infer<typeof pushedAssets>),
         }),
       }),
     ],
@@ -98,7 +98,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
 }
 
 /** Returns the pushed assets that a token may see. The result leaves out chains and environments without such an asset. */
-function visible(pushed: PushedAssets, token: Token): PushedAssets {
+function visibleTo(pushed: PushedAssets, token: Token): PushedAssets {
   return mapNonEmpty(pushed, (environments) =>
     mapNonEmpty(environments, (assets) =>
       Object.fromEntries(Object.entries(assets).filter(([symbol]) => token.maySee(symbol))),

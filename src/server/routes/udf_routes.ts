@@ -74,7 +74,7 @@ function symbolsRoute(options: UdfRouteOptions): [string, Route] {
         const asset = findAsset(wanted, token, options.findAsset);
         return {
           data: JSON.stringify(
-            'error' in asset ? failed(asset.error) : symbolInfo(asset, options.calendarOf(asset)),
+            'error' in asset ? failedAnswer(asset.error) : symbolInfo(asset, options.calendarOf(asset)),
           ),
         };
       },
@@ -144,10 +144,10 @@ function historyRoute(options: UdfRouteOptions, reader: HistoryReader): [string,
       handle({ symbol, signature_type: signatureType, ...values }, token) {
         const wanted = { parameter: 'symbol', symbol, signatureType };
         const asset = findAsset(wanted, token, options.findAsset);
-        if ('error' in asset) return { data: JSON.stringify(failed(asset.error)) };
+        if ('error' in asset) return { data: JSON.stringify(failedAnswer(asset.error)) };
         const step = resolution.safeParse(values.resolution);
         if (!step.success)
-          return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
+          return { data: JSON.stringify(failedAnswer(`resolution ${step.error.issues[0]!.message}`)) };
         // The route bounds the times, because intervals are defined only near the present. A chart that wants all candles names a
         // time in the far future, and any client may name a time in the far past.
         const toS = Math.max(0, Math.min(values.to, Number(secondOf(options.clock.nowNs())) + FUTURE_S_MAX));
@@ -171,7 +171,7 @@ function* udfCandles(reader: HistoryReader, candlesMax: number, query: ChartQuer
     ? reader.range(query, fromS)
     : reader.last(query, Math.max(countback, 1));
   if (runs === 'too many')
-    return { data: JSON.stringify(failed(`more than ${candlesMax} candles in the range`)) };
+    return { data: JSON.stringify(failedAnswer(`more than ${candlesMax} candles in the range`)) };
   if (startOf(runs) !== undefined) return { parts: jsonParts(runs, '{"s":"ok",') };
   const before = yield* reader.last({ ...query, toS: Math.min(fromS, toS) }, 1);
   const nextTime = before === 'too many' ? undefined : startOf(before);
@@ -183,7 +183,7 @@ function startOf(runs: readonly CandleRun[]): number | undefined {
   return runs.find(({ length }) => length > 0)?.firstS;
 }
 
-function failed(errmsg: string): z.infer<typeof udfError> {
+function failedAnswer(errmsg: string): z.infer<typeof udfError> {
   return { s: 'error', errmsg };
 }
 

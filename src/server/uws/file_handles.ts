@@ -97,7 +97,7 @@ export class FileHandleWatch {
   /** @param onLook called after each check, even if nothing changed, because the caller may have missed the previous call */
   constructor(onLook: (handlesFor: HandlesFor) => void) {
     this.#onLook = onLook;
-    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#checkHandles(), LOOK_MS).unref();
   }
 
   get isShort(): boolean {
@@ -109,7 +109,7 @@ export class FileHandleWatch {
     this.#letGo();
   }
 
-  #look(): void {
+  #checkHandles(): void {
     if (!this.isShort && !canOpen(LAST_HANDLES)) this.#handlesFor = { clients: false, admin: true };
     if (this.isShort) this.#lookWhileShort();
     this.#onLook(this.#handlesFor);

@@ -16,7 +16,7 @@ export interface ListenAddress {
  */
 export async function claimPort(at: ListenAddress): Promise<number> {
   try {
-    return await probe(at);
+    return await probePort(at);
   } catch (error) {
     throw new UnusableAddress(at, (error as NodeJS.ErrnoException).code);
   }
@@ -25,7 +25,7 @@ export async function claimPort(at: ListenAddress): Promise<number> {
 /** Returns the reason why this machine cannot listen on a host with any port, or `undefined`. */
 export async function hostProblem(host: string): Promise<string | undefined> {
   try {
-    await probe({ host, port: 0 });
+    await probePort({ host, port: 0 });
     return undefined;
   } catch (error) {
     return reasonOf(host, (error as NodeJS.ErrnoException).code);
@@ -33,7 +33,7 @@ export async function hostProblem(host: string): Promise<string | undefined> {
 }
 
 /** Listens for a moment. @throws the error of the operating system */
-function probe(at: ListenAddress): Promise<number> {
+function probePort(at: ListenAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);

@@ -68,9 +68,9 @@ export class ReceivedRequest implements RestRequest {
       : undefined;
   }
 
-  static readonly #takeHeader = (name: string, value: string): void => receiving!.#take(name, value);
+  static readonly #takeHeader = (name: string, value: string): void => receiving!.#readHeader(name, value);
 
-  #take(name: string, value: string): void {
+  #readHeader(name: string, value: string): void {
     switch (name) {
       case 'authorization':
         this.authorization = appended(this.authorization, value);

@@ -4,7 +4,7 @@ import type { ListenOptions } from './app.js';
 /** Makes browsers use TLS with this host for a year (RFC 6797). */
 const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
-/** @returns the response, with the header if the listener uses TLS */
+/** Adds the header to a response of a listener that uses TLS. */
 export function secured({ tls }: ListenOptions, response: RestResponse): RestResponse {
   return tls === undefined ? response : { ...response, headers: [...response.headers, TRANSPORT_SECURITY] };
 }

@@ -40,17 +40,17 @@ export class UnreadAnswers {
   end(res: HttpResponse, body: Uint8Array | PartedBody, payer: string): void {
     if (body instanceof PartedBody) {
       const pieces = (offset: number) => this.#write.subarray(0, body.copy(offset, this.#write));
-      const sent = send(res, pieces, 0, body.length);
-      if (sent !== 'whole') this.#keep(res, pieces, body.length, payer, sent);
+      const sent = sendPieces(res, pieces, 0, body.length);
+      if (sent !== 'whole') this.#keepUnsent(res, pieces, body.length, payer, sent);
       return;
     }
     // Not 'end': it would leave what a client does not read to uWebSockets.js, without a bound.
     if (res.tryEnd(body, body.length)[1]) return;
     const bytes = Buffer.from(body);
-    this.#keep(res, (offset) => bytes.subarray(offset), bytes.length, payer, 'unread');
+    this.#keepUnsent(res, (offset) => bytes.subarray(offset), bytes.length, payer, 'unread');
   }
 
-  #keep(res: HttpResponse, pieces: Pieces, total: number, payer: string, sent: Sent): void {
+  #keepUnsent(res: HttpResponse, pieces: Pieces, total: number, payer: string, sent: Sent): void {
     if (!this.#room.hasRoom(payer, total)) {
       res.close();
       return;
@@ -63,7 +63,7 @@ export class UnreadAnswers {
     };
     const more = (offset: number): boolean => {
       if (!isOpen) return true;
-      const state = send(res, pieces, offset, total);
+      const state = sendPieces(res, pieces, offset, total);
       if (state === 'whole') end();
       else if (state === 'in part') inNextTurn();
       return state !== 'unread';
@@ -79,7 +79,7 @@ export class UnreadAnswers {
 }
 
 /** Writes pieces until the body is sent, the client stops reading, or the bytes of a turn are used up. */
-function send(res: HttpResponse, pieces: Pieces, from: number, total: number): Sent {
+function sendPieces(res: HttpResponse, pieces: Pieces, from: number, total: number): Sent {
   for (let offset = from; offset - from < TURN_BYTES; ) {
     const piece = pieces(offset);
     const [isTaken, isWhole] = res.tryEnd(piece, total);

@@ -42,7 +42,7 @@ export class WebSockets {
     this.#onEnded = onEnded;
     this.#idleTimeouts = new IdleTimeouts(() => performance.now(), pingIntervalSeconds);
     this.#idleTimeouts.start();
-    for (const path of paths) this.#serve(path, decide);
+    for (const path of paths) this.#servePath(path, decide);
   }
 
   /** The number of open sockets. */
@@ -82,7 +82,7 @@ export class WebSockets {
     socket.events.pinged();
   }
 
-  #serve(path: ConnectionPath, decide: DecideUpgrade): void {
+  #servePath(path: ConnectionPath, decide: DecideUpgrade): void {
     const shared = { path, topics: this.#topics };
     this.#app.ws<SocketData>(path.path, {
       idleTimeout: deadAfterS(path.idleTimeoutSeconds),
@@ -91,7 +91,7 @@ export class WebSockets {
       // The idle timeouts send the pings.
       sendPingsAutomatically: false,
       upgrade: (res, req, context) =>
-        upgrade(
+        answerUpgrade(
           res,
           req,
           context,
@@ -161,7 +161,7 @@ function deadAfterS(idleTimeoutSeconds: number): number {
   return Math.min(idleTimeoutSeconds + CLOSING_S, UWS_TIMEOUT_S_MAX);
 }
 
-function upgrade(
+function answerUpgrade(
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,

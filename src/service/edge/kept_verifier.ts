@@ -123,8 +123,8 @@ export class KeptChecks {
   jobsOf({ aggregate, shown, hasInputs, timeNs }: ReceivedLine): KeptJob[] {
     const { symbol, signatureType: type, publicKey, price } = aggregate;
     const key = this.#keyOf(type, publicKey);
-    expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
-    expect(price >= PRICE_MIN && price <= PRICE_MAX, 'the price is invalid');
+    requireVerified(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
+    requireVerified(price >= PRICE_MIN && price <= PRICE_MAX, 'the price is invalid');
     let known = this.#shown.get(shown);
     if (known?.symbol !== symbol) {
       checkShown(symbol, shown);
@@ -181,12 +181,12 @@ class InputChecks {
         }
         hashes.push(hash);
       }
-      expect(keys.size === inputs.length, 'a publisher is repeated');
+      requireVerified(keys.size === inputs.length, 'a publisher is repeated');
       last = { inputs, hashes, newestNs, root: merkleRoot(hashes) };
       this.#last = last;
     }
-    expect(last.newestNs === timestampNs, 'timestamp is not the newest time of the inputs');
-    expect(last.root.equals(root), 'the Merkle root is of other inputs');
+    requireVerified(last.newestNs === timestampNs, 'timestamp is not the newest time of the inputs');
+    requireVerified(last.root.equals(root), 'the Merkle root is of other inputs');
     return jobs;
   }
 }
@@ -195,12 +195,12 @@ function checkShown(
   symbol: string,
   { serviceName, encodedAssetId: encoded, version, checksum }: ShownFacts,
 ): void {
-  expect(SERVICE_NAME.test(serviceName), 'the name of the service is invalid');
+  requireVerified(SERVICE_NAME.test(serviceName), 'the name of the service is invalid');
   const isEncoded = (['base64', 'keccak256'] as const).some(
     (form) => encodedAssetId(symbol, form) === encoded,
   );
-  expect(isEncoded, 'encoded_asset_id names another asset');
-  expect(VERSION.test(version) && CHECKSUM.test(checksum), 'the algorithm is invalid');
+  requireVerified(isEncoded, 'encoded_asset_id names another asset');
+  requireVerified(VERSION.test(version) && CHECKSUM.test(checksum), 'the algorithm is invalid');
 }
 
 function aggregateJob(
@@ -212,8 +212,8 @@ function aggregateJob(
   const { symbol, signatureType, signedAtNs, price, merkleRoot: root, msgHash, r, s, v } = aggregate;
   if (signatureType === 'evm') {
     const fields = { address: key, symbol, signedAtNs, price, merkleRoot: root, checksum };
-    expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
-    expect(v === 27 || v === 28, 'v is missing');
+    requireVerified(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
+    requireVerified(v === 27 || v === 28, 'v is missing');
     const recovery = v === 28 ? 1 : 0;
     const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
     signature.set(r);
@@ -232,10 +232,10 @@ function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): K
   const msgHash = parseHex(wire.msgHash, 32);
   if (key === undefined || msgHash === undefined || typeof signature === 'string')
     throw new NotVerified('an input has an invalid key, hash or signature');
-  expect(parsePrice(wire.price) === price, 'an input has another price than its text');
-  expect(type === 'stark' || wire.externalAssetId === symbol, 'an input is of another asset');
+  requireVerified(parsePrice(wire.price) === price, 'an input has another price than its text');
+  requireVerified(type === 'stark' || wire.externalAssetId === symbol, 'an input is of another asset');
   const { metadata } = wire;
-  expect(
+  requireVerified(
     metadata === undefined || readMetadataText(metadata) === metadata,
     'the metadata of an input is invalid',
   );
@@ -255,6 +255,6 @@ function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): K
   return type === 'evm' ? { type, job: job as EvmVerifyJob } : { type, job: job as StarkVerifyJob };
 }
 
-function expect(isTrue: boolean, reason: string): void {
+function requireVerified(isTrue: boolean, reason: string): void {
   if (!isTrue) throw new NotVerified(reason);
 }

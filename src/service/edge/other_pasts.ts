@@ -97,7 +97,7 @@ export class OtherPasts implements OlderPrices {
     return this.#ask(question, asking, async ({ entries, reached: endNs }) => {
       const rows: ReceivedLine[] = [];
       // Verification takes many turns. Each turn decodes only the rows that it verifies.
-      await this.#verify(caller, fitting(entries, question, endNs, rows));
+      await this.#verify(caller, fittingRows(entries, question, endNs, rows));
       return { rows, endNs };
     });
   }
@@ -176,7 +176,7 @@ function isPriced(entry: NamedEntry[1] | undefined): entry is ReceivedLine {
 }
 
 /** Checks the times of a range's rows one by one, and adds the rows to `rows`. */
-function* fitting(
+function* fittingRows(
   entries: Iterable<NamedEntry>,
   { name, fromNs, toNs, everyNs, rowsMax }: RangeQuestion,
   endNs: bigint,

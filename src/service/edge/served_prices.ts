@@ -55,26 +55,26 @@ export class ServedPrices {
       else if (holding.line !== this.#latest[asset.index]?.line) this.#setLatest(asset, holding);
     }
     for (const index of [...table.live.keys(), ...this.#latest.keys()])
-      if (!named.has(index)) this.#clear(index);
+      if (!named.has(index)) this.#clearPrice(index);
   }
 
   priced({ epoch, sequence, asset, price, quality }: FeedPosition & Priced): void {
-    this.#follow({ epoch, sequence });
+    this.#requireNext({ epoch, sequence });
     this.#setPrice(asset, { price, quality });
   }
 
   recorded({ epoch, sequence, asset, holding }: FeedPosition & Recorded): void {
-    this.#follow({ epoch, sequence });
+    this.#requireNext({ epoch, sequence });
     if (asset.index !== undefined) this.#setLatest(asset, holding);
   }
 
   withdrawn({ epoch, sequence, asset }: FeedPosition & About): void {
-    this.#follow({ epoch, sequence });
+    this.#requireNext({ epoch, sequence });
     if (asset.index !== undefined) this.#replaceLatest(asset.index, undefined);
   }
 
   ended({ epoch, sequence, asset }: FeedPosition & About): void {
-    this.#follow({ epoch, sequence });
+    this.#requireNext({ epoch, sequence });
     if (asset.index !== undefined) this.#options.table.clear(asset.index);
   }
 
@@ -88,7 +88,7 @@ export class ServedPrices {
     if (holding.state === 'priced') this.#options.aggregates.signed(asset);
   }
 
-  #clear(index: number): void {
+  #clearPrice(index: number): void {
     this.#options.table.clear(index as AssetIndex);
     this.#replaceLatest(index, undefined);
   }
@@ -99,7 +99,7 @@ export class ServedPrices {
   }
 
   /** Checks that a message follows the last message. A feed that lost a message must begin again. */
-  #follow({ epoch, sequence }: FeedPosition): void {
+  #requireNext({ epoch, sequence }: FeedPosition): void {
     const isNext = epoch === this.#position.epoch && sequence === this.#position.sequence + 1;
     assert(isNext || (epoch > this.#position.epoch && sequence === 1), 'a message of the feed is missing');
     this.#position = { epoch, sequence };

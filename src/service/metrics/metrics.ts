@@ -72,11 +72,11 @@ export const METRICS: readonly MetricRow<Sources>[] = [
 
   // The edges.
   { name: 'tickseal_connections', type: 'gauge', help: 'Open WebSocket connections of all kinds.',
-    read: ({ edges }) => sum(edges, 'connections') },
+    read: ({ edges }) => sumOver(edges, 'connections') },
   { name: 'tickseal_stream_connections', type: 'gauge', help: 'Open streaming connections.',
-    read: ({ edges }) => sum(edges, 'streamConnections') },
+    read: ({ edges }) => sumOver(edges, 'streamConnections') },
   { name: 'tickseal_stream_groups', type: 'gauge', help: 'Sets of connections that share their frames.',
-    read: ({ edges }) => sum(edges, 'streamGroups') },
+    read: ({ edges }) => sumOver(edges, 'streamGroups') },
   { name: 'tickseal_clock_streams_ahead_seconds', type: 'gauge',
     help: 'How far the times of open streams are ahead of the clock at most.',
     read: ({ edges }) => Math.max(0, ...edges.map(({ streamsAheadSeconds }) => streamsAheadSeconds)) },
@@ -259,6 +259,6 @@ function serviceText(scrape: Scrape, measured: Measured): string {
   });
 }
 
-function sum(edges: readonly ServingReport[], name: keyof ServingReport): number {
+function sumOver(edges: readonly ServingReport[], name: keyof ServingReport): number {
   return edges.reduce((total, edge) => total + edge[name], 0);
 }

@@ -58,23 +58,27 @@ export const coinbase: Market = {
         readFrame(text, JSON.parse, ({ channel, timestamp, sequence_num, events, type, message }) => {
           if (type === 'error') return refusedEvent(undefined, message);
           const found = lost(sequence_num);
-          if (channel === 'subscriptions') return [...found, ...listOf(events).flatMap(subscribed)];
+          if (channel === 'subscriptions') return [...found, ...listOf(events).flatMap(subscribedEvents)];
           if (channel !== 'ticker') return found;
           const atNs = parseRfc3339(timestamp);
-          return [...found, ...listOf(events).flatMap((event) => tickers(event, names, atNs))];
+          return [...found, ...listOf(events).flatMap((event) => tickerQuotes(event, names, atNs))];
         }),
     };
   },
 };
 
-function subscribed(event: unknown): readonly MarketEvent[] {
+function subscribedEvents(event: unknown): readonly MarketEvent[] {
   const names = listOf(recordOf(recordOf(event)['subscriptions'])['ticker']);
   const pairs = names.filter((name) => typeof name === 'string').map(pairOf);
   return pairs.length === 0 ? [] : [{ kind: 'subscribed', pairs }];
 }
 
 /** Returns the quotes of a frame, whose time is in the envelope. */
-function tickers(event: unknown, names: ReadonlyMap<string, string>, atNs: OwnTime): readonly MarketEvent[] {
+function tickerQuotes(
+  event: unknown,
+  names: ReadonlyMap<string, string>,
+  atNs: OwnTime,
+): readonly MarketEvent[] {
   return listOf(recordOf(event)['tickers']).flatMap((ticker): readonly MarketEvent[] => {
     const { product_id, best_bid, best_ask } = recordOf(ticker);
     const symbol = names.get(String(product_id));

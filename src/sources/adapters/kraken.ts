@@ -80,15 +80,18 @@ function tickerEvents(data: unknown): readonly MarketEvent[] {
 }
 
 function currentName(pair: string): string {
-  return renamed(pair, OLD_NAMES);
+  return renamedPair(pair, OLD_NAMES);
 }
 
 /** Returns the name that REST still uses. */
 function oldName(pair: string): string {
-  return renamed(pair, Object.fromEntries(Object.entries(OLD_NAMES).map(([old, current]) => [current, old])));
+  return renamedPair(
+    pair,
+    Object.fromEntries(Object.entries(OLD_NAMES).map(([old, current]) => [current, old])),
+  );
 }
 
-function renamed(pair: string, names: Readonly<Record<string, string>>): string {
+function renamedPair(pair: string, names: Readonly<Record<string, string>>): string {
   return pair
     .split('/')
     .map((token) => names[token] ?? token)

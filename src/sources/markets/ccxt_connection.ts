@@ -55,11 +55,11 @@ export class CcxtConnection implements LiveConnection {
   send(texts: readonly string[]): void {
     for (const text of texts) {
       const { watch, unwatch } = readWatchRequest(text);
-      for (const symbol of unwatch) this.#end(symbol);
+      for (const symbol of unwatch) this.#endSymbol(symbol);
       for (const symbol of watch) {
         const loop = {};
         this.#loops.set(symbol, loop);
-        void this.#watch(symbol, loop);
+        void this.#watchSymbol(symbol, loop);
       }
     }
   }
@@ -72,7 +72,7 @@ export class CcxtConnection implements LiveConnection {
     void (async () => this.#options.exchange.close?.())().catch(() => {});
   }
 
-  async #watch(symbol: string, loop: object): Promise<void> {
+  async #watchSymbol(symbol: string, loop: object): Promise<void> {
     const { onText, random } = this.#options;
     const isOver = () => this.#isClosed || this.#loops.get(symbol) !== loop;
     let failures = 0;
@@ -94,7 +94,7 @@ export class CcxtConnection implements LiveConnection {
     }
   }
 
-  #end(symbol: string): void {
+  #endSymbol(symbol: string): void {
     this.#loops.delete(symbol);
     if (this.#unwatch === undefined) return;
     const ended = (async () => this.#unwatch!(symbol))().catch(() => {});

@@ -65,7 +65,7 @@ export class CommandFeed implements MarketFeed {
     });
     child.stdin.on('error', () => {});
     this.#child = child;
-    this.#look(child);
+    this.#endIfSilent(child);
     let rest = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       const lines = (rest + chunk).split('\n');
@@ -74,7 +74,7 @@ export class CommandFeed implements MarketFeed {
       if (rest.length <= LINE_CHARACTERS_MAX) return;
       rest = '';
       sink.warn(`a line has more than ${LINE_CHARACTERS_MAX} characters`);
-      kill(child);
+      killGroup(child);
     });
     child.once('error', (error: NodeJS.ErrnoException) =>
       this.#end(child, connection, `it cannot run (${error.code})`),
@@ -85,7 +85,7 @@ export class CommandFeed implements MarketFeed {
   renew(reason: string): void {
     if (this.#child === undefined) return;
     this.#options.sink.warn(reason);
-    kill(this.#child);
+    killGroup(this.#child);
   }
 
   close(): void {
@@ -95,7 +95,7 @@ export class CommandFeed implements MarketFeed {
     const child = this.#child;
     if (child === undefined) return;
     signal(child, 'SIGTERM');
-    const cancelKill = this.#options.schedule(() => kill(child), END_MS_MAX);
+    const cancelKill = this.#options.schedule(() => killGroup(child), END_MS_MAX);
     child.once('close', cancelKill);
   }
 
@@ -113,13 +113,13 @@ export class CommandFeed implements MarketFeed {
   }
 
   /** Ends a command that has sent no quote since the last check. */
-  #look(child: ChildProcess): void {
+  #endIfSilent(child: ChildProcess): void {
     const { maxSilenceMs, sink, schedule } = this.#options;
     this.#hasReceived = false;
     this.#cancelLook = schedule(() => {
-      if (this.#hasReceived) return this.#look(child);
+      if (this.#hasReceived) return this.#endIfSilent(child);
       sink.warn(`no quote for ${maxSilenceMs / 1000} s`);
-      kill(child);
+      killGroup(child);
     }, maxSilenceMs);
   }
 
@@ -135,7 +135,7 @@ export class CommandFeed implements MarketFeed {
 }
 
 /** Kills a command. Closes its pipe too, because a process that left the group may still hold the pipe. */
-function kill(child: ChildProcess): void {
+function killGroup(child: ChildProcess): void {
   signal(child, 'SIGKILL');
   child.stdout?.destroy();
 }

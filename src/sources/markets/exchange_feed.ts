@@ -24,7 +24,7 @@ export class ExchangeFeed implements MarketFeed {
 
   open(): void {
     this.#openLines([...this.#pairs.keys()]);
-    this.#look();
+    this.#checkLines();
   }
 
   /** Adds pairs that the exchange did not have before. */
@@ -53,17 +53,17 @@ export class ExchangeFeed implements MarketFeed {
     return line;
   }
 
-  #look(): void {
+  #checkLines(): void {
     for (const line of [...this.#lines]) {
       const silent = line.look();
       if (silent.length === 0) continue;
       if (silent.length === line.size || line === this.#silentLine) line.renew('no pair sends frames');
-      else this.#move(line, silent);
+      else this.#moveToSilentLine(line, silent);
     }
-    this.#cancelLook = this.#options.schedule(() => this.#look(), LOOK_MS);
+    this.#cancelLook = this.#options.schedule(() => this.#checkLines(), LOOK_MS);
   }
 
-  #move(line: ExchangeLine, pairs: readonly string[]): void {
+  #moveToSilentLine(line: ExchangeLine, pairs: readonly string[]): void {
     line.remove(pairs);
     if (this.#silentLine === undefined) this.#silentLine = this.#openLine(pairs);
     else this.#silentLine.add(pairs);

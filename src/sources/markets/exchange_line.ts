@@ -58,7 +58,7 @@ export class ExchangeLine {
 
   constructor(options: ExchangeFeedOptions, pairs: readonly string[]) {
     this.#options = options;
-    for (const pair of pairs) this.#watch(pair);
+    for (const pair of pairs) this.#watchPair(pair);
     this.#connect();
   }
 
@@ -80,7 +80,7 @@ export class ExchangeLine {
       const askAfterMs = watch.maxSilenceMs * ASK_SHARE;
       const isNew = watch.top === undefined && silentMs > Math.min(FIRST_MS_MAX, askAfterMs);
       if ((isNew || silentMs > askAfterMs) && nowMs - watch.askedMs > askAfterMs)
-        this.#ask(this.#current, pair, watch);
+        this.#requestTop(this.#current, pair, watch);
       if (silentMs > 2 * watch.maxSilenceMs) silent.push(pair);
       else if (silentMs > watch.maxSilenceMs && !watch.isAskedAgain) late.push(pair);
     }
@@ -95,11 +95,11 @@ export class ExchangeLine {
 
   /** Closes the connection, and opens another connection after the retry delay. */
   renew(reason: string): void {
-    if (this.#current !== undefined) this.#lose(this.#current, reason);
+    if (this.#current !== undefined) this.#loseConnection(this.#current, reason);
   }
 
   add(pairs: readonly string[]): void {
-    for (const pair of pairs) this.#watch(pair);
+    for (const pair of pairs) this.#watchPair(pair);
     if (this.#options.nowMs() >= this.#allowedMs) this.#connect();
   }
 
@@ -113,12 +113,12 @@ export class ExchangeLine {
     this.#cancelRetry();
     this.#cancelRenewal();
     this.#cancelHandover();
-    this.#retire(this.#leaving);
-    this.#retire(this.#current);
+    this.#retireConnection(this.#leaving);
+    this.#retireConnection(this.#current);
     this.#current = undefined;
   }
 
-  #watch(pair: string): void {
+  #watchPair(pair: string): void {
     const maxSilenceMs = this.#options.pairs.get(pair)!;
     const heardMs = this.#options.nowMs();
     const askedMs = Number.NEGATIVE_INFINITY;
@@ -129,7 +129,7 @@ export class ExchangeLine {
    * Requests a silent pair's best prices over REST. If they are unchanged, the pair is only quiet. If they have changed, the subscription
    * is dead.
    */
-  #ask(life: Life, pair: string, watch: PairWatch): void {
+  #requestTop(life: Life, pair: string, watch: PairWatch): void {
     const { asker, nowMs } = this.#options;
     if (asker === undefined) return;
     watch.askedMs = nowMs();
@@ -153,7 +153,7 @@ export class ExchangeLine {
   #connect(): void {
     const { sink, connect, rules, schedule, nowMs, random } = this.#options;
     this.#cancelRetry();
-    this.#retire(this.#leaving);
+    this.#retireConnection(this.#leaving);
     this.#leaving = this.#current;
     for (const watch of this.#pairs.values()) {
       watch.heardMs = nowMs();
@@ -168,7 +168,7 @@ export class ExchangeLine {
         session,
         onOpen: () => subscribe(life, [...this.#pairs.keys()], false),
         onText: (text) => this.#read(life, text),
-        onEnd: (reason, stopMs) => this.#lose(life, reason, stopMs),
+        onEnd: (reason, stopMs) => this.#loseConnection(life, reason, stopMs),
       }),
     };
     this.#current = life;
@@ -196,7 +196,7 @@ export class ExchangeLine {
     } else if (event.kind === 'ending') {
       if (life !== this.#current) return;
       // The pause is needed for an exchange that announces the end of every new connection.
-      if (nowMs() - life.startedMs < GOOD_AFTER_MS) this.#lose(life, event.reason);
+      if (nowMs() - life.startedMs < GOOD_AFTER_MS) this.#loseConnection(life, event.reason);
       else {
         sink.warn(`${event.reason}; connecting again`);
         this.#connect();
@@ -211,13 +211,13 @@ export class ExchangeLine {
   }
 
   #finishHandover(): void {
-    this.#retire(this.#leaving);
+    this.#retireConnection(this.#leaving);
     this.#leaving = undefined;
   }
 
-  #lose(life: Life, reason: string, stopMs = 0): void {
+  #loseConnection(life: Life, reason: string, stopMs = 0): void {
     const { sink, schedule, nowMs, random } = this.#options;
-    this.#retire(life);
+    this.#retireConnection(life);
     if (life === this.#leaving) this.#leaving = undefined;
     if (life !== this.#current) return;
     this.#current = undefined;
@@ -232,7 +232,7 @@ export class ExchangeLine {
     this.#cancelRetry = schedule(() => this.#connect(), delayMs);
   }
 
-  #retire(life: Life | undefined): void {
+  #retireConnection(life: Life | undefined): void {
     if (life === undefined) return;
     life.connection.close();
     this.#options.sink.end(life.id);

@@ -39,7 +39,7 @@ export class MarketConnection implements LiveConnection {
       this.#hasReceived = true;
     };
     socket.on('open', () => {
-      this.#watch();
+      this.#watchSilence();
       this.#ping();
       onOpen();
     });
@@ -76,11 +76,11 @@ export class MarketConnection implements LiveConnection {
     this.#isPacing = text !== undefined;
     if (text === undefined || this.#isEnded) return;
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(text);
-    this.#later('pace', () => this.#sendNext(), this.#options.rules.pauseMs);
+    this.#scheduleNamed('pace', () => this.#sendNext(), this.#options.rules.pauseMs);
   }
 
   /** Ends the connection after two checks without a frame. The time between checks is half of the allowed silence. */
-  #watch(): void {
+  #watchSilence(): void {
     let silent = 0;
     const { silenceMs } = this.#options.rules;
     const look = () => {
@@ -88,7 +88,7 @@ export class MarketConnection implements LiveConnection {
       this.#hasReceived = false;
       // The first check only resets the flag for the time before it.
       if (silent >= 2) this.#end(`no frame for ${silenceMs / 1000} s`);
-      else this.#later('silence', look, silenceMs / 2);
+      else this.#scheduleNamed('silence', look, silenceMs / 2);
     };
     look();
   }
@@ -99,12 +99,12 @@ export class MarketConnection implements LiveConnection {
     if (everyMs === undefined || ping === undefined) return;
     const again = () => {
       this.send([ping]);
-      this.#later('ping', again, everyMs);
+      this.#scheduleNamed('ping', again, everyMs);
     };
-    this.#later('ping', again, everyMs);
+    this.#scheduleNamed('ping', again, everyMs);
   }
 
-  #later(name: string, run: () => void, delayMs: number): void {
+  #scheduleNamed(name: string, run: () => void, delayMs: number): void {
     if (!this.#isEnded) this.#cancels.set(name, this.#options.schedule(run, delayMs));
   }
 

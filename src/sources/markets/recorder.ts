@@ -57,11 +57,11 @@ export class Recorder {
     this.#lines.add(atNs, call);
     if (this.#lines.length < CHUNK_BYTES && atNs < this.#dueNs) return;
     this.#dueNs = atNs + WAIT_NS_MAX;
-    this.#attempt(() => this.#flush());
+    this.#attemptWrite(() => this.#flush());
   }
 
   close(): void {
-    this.#attempt(() => {
+    this.#attemptWrite(() => {
       this.#flush();
       closeSync(this.#handle!);
     });
@@ -82,7 +82,7 @@ export class Recorder {
   }
 
   #rotate(atNs: TimeNs, state: RoomState): void {
-    this.#attempt(() => {
+    this.#attemptWrite(() => {
       this.#flush();
       closeSync(this.#handle!);
       this.#handle = this.#begin();
@@ -92,7 +92,7 @@ export class Recorder {
   }
 
   /** Runs a write. If it fails, only the recording ends. */
-  #attempt(write: () => void): void {
+  #attemptWrite(write: () => void): void {
     if (this.#handle === undefined) return;
     try {
       write();

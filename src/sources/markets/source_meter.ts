@@ -50,28 +50,28 @@ export class SourceMeter {
     counts.frames++;
     counts.characters += frame.length;
     for (const { kind } of events) {
-      count(counts.events, kind);
+      countKey(counts.events, kind);
       if (kind === 'quote') counts.quotedAtMs = nowMs;
     }
   }
 
   /** Counts a written decision. */
   countWritten({ asset }: Decision, trigger: DecisionTrigger): void {
-    count(this.assets.get(asset.symbol)!.decisions, trigger);
+    countKey(this.assets.get(asset.symbol)!.decisions, trigger);
   }
 
   /** Counts the decisions at the end of an interval. */
   countTick(decisions: readonly Decision[]): void {
     for (const { asset, withheld, readings } of decisions) {
       const counts = this.assets.get(asset.symbol)!;
-      if (withheld !== undefined) count(counts.withheld, withheld);
+      if (withheld !== undefined) countKey(counts.withheld, withheld);
       readings.forEach(({ verdict }, place) => {
-        count(counts.verdicts[place]!, verdict);
+        countKey(counts.verdicts[place]!, verdict);
       });
     }
   }
 }
 
-function count<Key>(counts: Map<Key, number>, key: Key): void {
+function countKey<Key>(counts: Map<Key, number>, key: Key): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }

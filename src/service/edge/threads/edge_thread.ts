@@ -149,7 +149,7 @@ export class EdgeThread {
             this.isListening = true;
             this.#watch.start(silenceMsMax);
             resolve();
-          } else if (event.on !== 'loaded') this.#take(event);
+          } else if (event.on !== 'loaded') this.#handleEvent(event);
         }
       });
       void this.#exited.then(() => reject(failure ?? new Error('a thread ended before it listened')));
@@ -257,7 +257,7 @@ export class EdgeThread {
     this.#leave();
   }
 
-  #take(event: Exclude<ThreadEvent, { on: 'listening' | 'failed' | 'loaded' }>): void {
+  #handleEvent(event: Exclude<ThreadEvent, { on: 'listening' | 'failed' | 'loaded' }>): void {
     const { host, publishers } = this.#options;
     const answer = (known: ThreadAnswer) => this.#commands.send({ do: 'answer', ...known });
     switch (event.on) {

@@ -152,7 +152,7 @@ function carryOut(command: Order): void {
       for (let i = 0; i < command.count; i++) readFeedMessage(feedMessages.read(), epoch, feed, catalogue!);
       break;
     case 'begin':
-      begin(receivedSnapshot(command.snapshot, catalogue!));
+      beginServing(receivedSnapshot(command.snapshot, catalogue!));
       break;
     case 'load':
       follower.load();
@@ -184,7 +184,7 @@ function carryOut(command: Order): void {
   }
 }
 
-function begin(snapshot: Snapshot): void {
+function beginServing(snapshot: Snapshot): void {
   ({ epoch } = snapshot);
   follower.behind(snapshot.live);
   edge!.begin(snapshot);

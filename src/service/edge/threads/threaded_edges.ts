@@ -143,11 +143,11 @@ class ThreadedEdges implements EdgeSet {
   async start(): Promise<void> {
     const { parts, threads } = this.#options;
     parts.source.feedTo(this);
-    await Promise.all(threads.loaded.map((loaded, number) => this.#open(number, loaded).listening));
+    await Promise.all(threads.loaded.map((loaded, number) => this.#openThread(number, loaded).listening));
   }
 
   tell(command: EdgeCommand): void {
-    this.#note(command);
+    this.#noteCommand(command);
     for (const thread of this.#threads.values()) thread.tell(command);
   }
 
@@ -178,7 +178,7 @@ class ThreadedEdges implements EdgeSet {
   }
 
   /** Stores the effect of the command for threads that replace other threads. */
-  #note(command: EdgeCommand): void {
+  #noteCommand(command: EdgeCommand): void {
     if (command.do === 'reload') {
       const { config, identity } = command;
       this.#settings = { ...this.#settings, config, identity };
@@ -188,7 +188,7 @@ class ThreadedEdges implements EdgeSet {
     else if (command.do === 'handOver') this.#isStopping = true;
   }
 
-  #open(number: number, loaded: LoadedThread): EdgeThread {
+  #openThread(number: number, loaded: LoadedThread): EdgeThread {
     const { at, startOf, parts, hooks, limits } = this.#options;
     const { access, sharedClock, counters } = parts;
     const { receiver, logger } = hooks;
@@ -219,7 +219,7 @@ class ThreadedEdges implements EdgeSet {
   #replaceLater(number: number): void {
     const replacement = setTimeout(() => {
       this.#replacements.delete(replacement);
-      const thread = this.#open(number, this.#options.threads.loadThread());
+      const thread = this.#openThread(number, this.#options.threads.loadThread());
       thread.listening.then(
         () => thread.tell({ do: 'setAccepting', accepting: this.#isAccepting }),
         // A thread that cannot listen exits; `onExit` handles it.
