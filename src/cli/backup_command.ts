@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
-import { errorText, ownText, shown, tell } from './shown_line.js';
+import { errorText, ownText, shown, writeLine } from './shown_line.js';
 import { bytesText } from './store_command.js';
 
 /** Adds `backup DIR --from FOLDER`. The exit status is 1 if the backup fails. */
@@ -28,10 +28,10 @@ export function registerBackup(
         progress.clear();
         const files = parts.reduce((sum, part) => sum + part.files, 0).toLocaleString('en');
         const names = parts.map(({ name }) => name).join(', ');
-        tell(stdout, ownText(`${dir}: ${files} files, ${bytesText(bytes)}, checked: ${names}`));
+        writeLine(stdout, ownText(`${dir}: ${files} files, ${bytesText(bytes)}, checked: ${names}`));
       } catch (error) {
         progress.clear();
-        tell(stderr, shown`backup: ${errorText(error)}`);
+        writeLine(stderr, shown`backup: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { outputOf, ownText, shown, tell } from './shown_line.js';
+import { outputOf, ownText, shown, writeLine } from './shown_line.js';
 import { damageOf, hostProblems, readForStart, startProblem } from './start_checks.js';
 
 /**
@@ -18,21 +18,21 @@ export function registerCheckConfig(program: Command): void {
     const { out, err } = outputOf(command);
     const problem = startProblem();
     if (problem !== undefined) {
-      tell(err, ownText(problem));
+      writeLine(err, ownText(problem));
       process.exitCode = 1;
     }
     const result = readForStart(file);
     if (!result.ok) {
-      tell(err, ownText(result.errors.join('\n')));
+      writeLine(err, ownText(result.errors.join('\n')));
       process.exitCode = 2;
       return;
     }
-    for (const warning of result.warnings) tell(err, ownText(`warning: ${warning}`));
+    for (const warning of result.warnings) writeLine(err, ownText(`warning: ${warning}`));
     const damage = await damageOf(file, result.config);
     const unusable = result.describe(await hostProblems(result.config));
-    for (const line of [...damage, ...unusable]) tell(err, ownText(line));
+    for (const line of [...damage, ...unusable]) writeLine(err, ownText(line));
     if (damage.length > 0) process.exitCode = 2;
     else if (unusable.length > 0) process.exitCode = 1;
-    else tell(out, shown`${file}: ok`);
+    else writeLine(out, shown`${file}: ok`);
   });
 }

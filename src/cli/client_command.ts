@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { EquivocationError, type TicksealError } from '../client/connect/errors.js';
 import type { Down } from '../client/connect/reconnecting_socket.js';
 import { collectKey, parseSocketUrl } from './option_forms.js';
-import { errorText, jsonText, reasonText, type Shown, shown, tell } from './shown_line.js';
+import { errorText, jsonText, reasonText, type Shown, shown, writeLine } from './shown_line.js';
 
 /** The streams of a client command. The entry point passes the streams of the process. */
 export interface CommandStreams {
@@ -22,7 +22,7 @@ export function withConnectionOptions(
   return command
     .hook('preAction', () => {
       if (command.getOptionValueSource('token') === 'cli')
-        tell(stderr, shown`${command.name()}: --token ${SHOWN_TO_ALL}; set TICKSEAL_TOKEN instead`);
+        writeLine(stderr, shown`${command.name()}: --token ${SHOWN_TO_ALL}; set TICKSEAL_TOKEN instead`);
     })
     .option(
       '--url <url>',
@@ -60,8 +60,9 @@ export function notVerified(signer: string): Shown {
  * `tickseal log verify` reads.
  */
 export function tellClientError({ stderr }: CommandStreams, origin: Shown, error: TicksealError): void {
-  tell(stderr, shown`${origin}: ${errorText(error)}`);
-  if (error instanceof EquivocationError) tell(stderr, jsonText(JSON.stringify(JSON.parse(error.evidence))));
+  writeLine(stderr, shown`${origin}: ${errorText(error)}`);
+  if (error instanceof EquivocationError)
+    writeLine(stderr, jsonText(JSON.stringify(JSON.parse(error.evidence))));
 }
 
 /** Returns one line for users about a lost or refused connection. */

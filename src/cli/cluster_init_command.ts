@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { systemReason } from '../log/store/data_folder.js';
 import { NODE_MAX } from '../model/node_list.js';
 import type { ServerAddress } from './cluster_init/cluster_files.js';
-import { errorText, outputOf, ownText, tell } from './shown_line.js';
+import { errorText, outputOf, ownText, writeLine } from './shown_line.js';
 
 interface ClusterInitOptions {
   readonly add?: 'aggregator' | 'edge';
@@ -58,10 +58,10 @@ export function registerClusterInit(program: Command): void {
       try {
         const { out, err } = outputOf(command);
         const isChange = options.add !== undefined || options.remove !== undefined;
-        if (isChange) tell(out, ownText(await changeCluster(dir, options)));
-        else await initCluster(dir, options, (text) => tell(err, ownText(text)));
+        if (isChange) writeLine(out, ownText(await changeCluster(dir, options)));
+        else await initCluster(dir, options, (text) => writeLine(err, ownText(text)));
       } catch (error) {
-        tell(outputOf(command).err, errorText(error));
+        writeLine(outputOf(command).err, errorText(error));
         process.exitCode = 1;
       }
     });

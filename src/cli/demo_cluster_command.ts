@@ -3,7 +3,7 @@ import { findNatsServer } from './demo/find_nats_server.js';
 import { DEMO_ROLES } from './demo/prepare_cluster.js';
 import { runCluster } from './demo/run_cluster.js';
 import { parsePort } from './port_option.js';
-import { ownText, tell } from './shown_line.js';
+import { ownText, writeLine } from './shown_line.js';
 import { startProblem } from './start_checks.js';
 
 interface DemoClusterOptions {
@@ -31,7 +31,7 @@ export function registerDemoCluster(program: Command): void {
       try {
         await demoCluster(options);
       } catch (error) {
-        tell(process.stderr, ownText((error as Error).message));
+        writeLine(process.stderr, ownText((error as Error).message));
         process.exitCode = 1;
       }
     });
@@ -46,6 +46,6 @@ async function demoCluster({ data, port }: DemoClusterOptions): Promise<void> {
   const stop = new AbortController();
   // The system sends SIGHUP when the terminal is closed.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
-  const write = (text: string) => tell(process.stdout, ownText(text));
+  const write = (text: string) => writeLine(process.stdout, ownText(text));
   await runCluster({ binary, dataDir: data, port, write, stopSignal: stop.signal });
 }

@@ -10,7 +10,7 @@ import { parseInstant } from './instant_option.js';
 import { OutputFile } from './output_file.js';
 import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
 import { Progress } from './progress_line.js';
-import { ownText, type Shown, shown, tell } from './shown_line.js';
+import { ownText, type Shown, shown, writeLine } from './shown_line.js';
 
 interface ExportOptions extends PastCommandOptions {
   readonly from: bigint;
@@ -88,7 +88,7 @@ export function registerExport(program: Command, streams: CommandStreams = proce
       const progress = new Progress(streams.stderr);
       const say = (line: Shown) => {
         progress.clear();
-        tell(streams.stderr, shown`export: ${line}`);
+        writeLine(streams.stderr, shown`export: ${line}`);
       };
       try {
         const { rows, prices, unverified } = await exportRange(symbols, { ...options, format }, progress);

@@ -5,7 +5,7 @@ import type { HostAsset } from './host_config.js';
 import type { HostFiles } from './host_files.js';
 import { type NamedPublisher, parseOracleId, parsePublisher } from './option_forms.js';
 import { parsePort } from './port_option.js';
-import { errorText, ownText, tell } from './shown_line.js';
+import { errorText, ownText, writeLine } from './shown_line.js';
 
 interface InitOptions {
   readonly publisher?: readonly NamedPublisher[];
@@ -66,7 +66,7 @@ export function registerInit(program: Command, streams: CommandStreams = process
       try {
         await initFolder(dir, command, streams);
       } catch (error) {
-        tell(streams.stderr, errorText(error));
+        writeLine(streams.stderr, errorText(error));
         process.exitCode ||= 1;
       }
     });
@@ -103,7 +103,7 @@ async function initFolder(dir: string, command: Command, streams: CommandStreams
     };
     const scheme = tls ? 'wss' : 'ws';
     const url = publicUrl ?? `${scheme}://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
-    tell(streams.stdout, ownText(nextSteps(writeHostFiles(plan), url)));
+    writeLine(streams.stdout, ownText(nextSteps(writeHostFiles(plan), url)));
   } catch (error) {
     if (error instanceof InvalidPlan) process.exitCode = 2;
     throw error;
@@ -119,7 +119,10 @@ async function askForOptions(command: Command, { stdin, stderr }: CommandStreams
       const name = option.attributeName();
       if (name === 'tlsKey' && command.opts()['tlsCert'] === undefined) continue;
       while (command.opts()[name] === undefined) {
-        tell(stderr, ownText(`${option.description}${name === 'publisher' ? '; none for --sources' : ''}?`));
+        writeLine(
+          stderr,
+          ownText(`${option.description}${name === 'publisher' ? '; none for --sources' : ''}?`),
+        );
         const { value = '', done } = await answers.next();
         if (done) throw new Error('the questions were not answered, so nothing was written');
         const text = value.trim();
@@ -128,7 +131,7 @@ async function askForOptions(command: Command, { stdin, stderr }: CommandStreams
           command.setOptionValue(name, option.parseArg?.(text, undefined) ?? text);
         } catch (error) {
           if (!(error instanceof InvalidArgumentError)) throw error;
-          tell(stderr, errorText(error));
+          writeLine(stderr, errorText(error));
         }
       }
     }

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { parseSecretKey } from '../client/sign/sign_price.js';
 import { readSecretFile } from '../config/secret_file.js';
 import { type CommandStreams, SHOWN_TO_ALL } from './client_command.js';
-import { shown, tell } from './shown_line.js';
+import { shown, writeLine } from './shown_line.js';
 
 /** The value of `--key` that means standard input instead of a file. */
 const STANDARD_INPUT = '-';
@@ -20,7 +20,7 @@ export function withKeyOption(command: Command, { stderr }: CommandStreams): Com
     )
     .hook('preAction', () => {
       if (command.getOptionValueSource('key') === 'cli' && KEY_TEXT.test(command.opts()['key']))
-        tell(
+        writeLine(
           stderr,
           shown`${command.name()}: the key after --key ${SHOWN_TO_ALL}; name a file, write - to give it on standard input, or set TICKSEAL_KEY instead`,
         );

@@ -10,7 +10,7 @@ import type { SignatureType } from '../model/asset.js';
 import { toHex } from '../model/hex.js';
 import { Ed25519Key } from '../tlog/ed25519_key.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
-import { outputOf, ownText, reasonText, shown, tell } from './shown_line.js';
+import { outputOf, ownText, reasonText, shown, writeLine } from './shown_line.js';
 
 /** The kinds of keys: two for prices, and one for the public log. */
 const KEY_KINDS = [...SIGNATURE_TYPES, 'log'] as const;
@@ -37,7 +37,7 @@ export function registerKeygen(program: Command): void {
       try {
         writeNewFile(out, `${toHex(key)}\n`);
       } catch (error) {
-        tell(err, shown`${out}: cannot be written: ${reasonText(systemReason(error))}; no key was made`);
+        writeLine(err, shown`${out}: cannot be written: ${reasonText(systemReason(error))}; no key was made`);
         process.exitCode = 1;
         return;
       }
@@ -45,7 +45,7 @@ export function registerKeygen(program: Command): void {
     const written = out === undefined ? `private key: ${toHex(key)}` : `private key: in ${out}`;
     const listed =
       type === 'log' ? '' : `\nin the configuration, as a publisher: ${publisherLine(type, key)}`;
-    tell(stdout, ownText(`${written}\n${publicText(type, key)}${listed}`));
+    writeLine(stdout, ownText(`${written}\n${publicText(type, key)}${listed}`));
   });
 }
 

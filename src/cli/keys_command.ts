@@ -11,7 +11,7 @@ import { listedSigners, mergeSigners, openEnds } from './announced_signers.js';
 import { type ChainFile, describeList, readChainFile, withAnnouncement } from './announcement_file.js';
 import { addressOf, createPrivateKey, writeNewFile } from './keygen_command.js';
 import { collectKey, parseEvmAddress } from './option_forms.js';
-import { errorText, outputOf, ownText, shown, tell } from './shown_line.js';
+import { errorText, outputOf, ownText, shown, writeLine } from './shown_line.js';
 
 interface SignOptions {
   readonly chain: string;
@@ -31,7 +31,7 @@ const EXPIRES_DEFAULT = '90d';
 /** Adds `tickseal keys`, with which an operator announces keys. Its subcommands connect to no service. */
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('announce the keys with which a service signs');
-  const print = (lines: readonly string[]) => tell(outputOf(program).out, ownText(lines.join('\n')));
+  const print = (lines: readonly string[]) => writeLine(outputOf(program).out, ownText(lines.join('\n')));
 
   keys
     .command('root')
@@ -167,7 +167,7 @@ function runAction(command: Command, action: () => void): void {
   try {
     action();
   } catch (error) {
-    tell(outputOf(command).err, shown`keys: ${errorText(error)}`);
+    writeLine(outputOf(command).err, shown`keys: ${errorText(error)}`);
     process.exitCode = 1;
   }
 }

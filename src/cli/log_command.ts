@@ -19,7 +19,7 @@ import { AggregateListener } from './aggregate_listener.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { registerNewOrigin } from './new_origin_command.js';
 import { parseOracleId, parseWebUrl } from './option_forms.js';
-import { errorText, LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
+import { errorText, LineWriter, ownText, reasonText, type Shown, shown, writeLine } from './shown_line.js';
 
 interface AuditFlags {
   readonly policy: string;
@@ -85,7 +85,7 @@ export function registerLog(program: Command, streams: CommandStreams = process)
       try {
         process.exitCode = await new AuditRun(url, flags, streams).run();
       } catch (error) {
-        tell(streams.stderr, shown`log audit: ${errorText(error)}`);
+        writeLine(streams.stderr, shown`log audit: ${errorText(error)}`);
         process.exitCode = 2;
       }
     });
@@ -109,7 +109,7 @@ export function registerLog(program: Command, streams: CommandStreams = process)
         const evidence = parseEvidence(readFileSync(file, 'utf8'));
         process.exitCode = await proveEvidence(evidence, flags, new LineWriter(streams.stdout, () => {}));
       } catch (error) {
-        tell(streams.stderr, shown`log verify: ${errorText(error)}`);
+        writeLine(streams.stderr, shown`log verify: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });
@@ -280,7 +280,7 @@ class AuditRun {
   }
 
   #warn(text: Shown): void {
-    tell(this.#streams.stderr, shown`log audit: ${text}`);
+    writeLine(this.#streams.stderr, shown`log audit: ${text}`);
   }
 }
 

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { nodeProblem } from '../server/uws/machine.js';
 import { npmKeptOption } from './npm_kept_option.js';
-import { ownText, tell } from './shown_line.js';
+import { ownText, writeLine } from './shown_line.js';
 
 // Modules of the program cannot be loaded on an older Node. Loading the program opens many files at once. Without these checks, both cause
 // an error with a stack trace.
 const problem = nodeProblem(process.versions.node) ?? fileHandleProblem(0) ?? npmKeptOption(process.env);
 if (problem !== undefined) {
-  tell(process.stderr, ownText(problem));
+  writeLine(process.stderr, ownText(problem));
   process.exitCode = 1;
 } else {
   // The reader of standard output may close the stream, as in `tickseal keygen | true`.

@@ -7,7 +7,7 @@ import { McpSession } from './mcp/mcp_session.js';
 import { priceTools } from './mcp/price_tools.js';
 import { openPast, type PastCommandOptions, withPastOptions } from './past_client.js';
 import { programVersion } from './program_version.js';
-import { LineWriter, ownText, shown, tell } from './shown_line.js';
+import { LineWriter, ownText, shown, writeLine } from './shown_line.js';
 
 interface McpOptions extends Omit<PastCommandOptions, 'token'> {
   readonly token?: string;
@@ -36,12 +36,12 @@ export function registerMcp(program: Command, streams: CommandStreams = process)
     .action(async (options: McpOptions) => {
       const token = tokenOf(options);
       if ('message' in token) {
-        tell(streams.stderr, shown`mcp: ${ownText(token.message)}`);
+        writeLine(streams.stderr, shown`mcp: ${ownText(token.message)}`);
         process.exitCode = 1;
         return;
       }
       if (options.signer === undefined)
-        tell(streams.stderr, shown`mcp: --signer names no address, so every verdict is "not verified"`);
+        writeLine(streams.stderr, shown`mcp: --signer names no address, so every verdict is "not verified"`);
       await serveTools({ ...options, token: token.text }, streams);
     });
 }

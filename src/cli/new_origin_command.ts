@@ -5,7 +5,7 @@ import { streamsFolderOf } from '../publiclog/ledger/ledger_folder.js';
 import { beginNewOrigin, type EndedLog } from '../publiclog/ledger/new_origin.js';
 import { toBase64 } from '../tlog/log_text.js';
 import type { CommandStreams } from './client_command.js';
-import { errorText, ownText, shown, tell } from './shown_line.js';
+import { errorText, ownText, shown, writeLine } from './shown_line.js';
 
 interface NewOriginOptions {
   readonly evenIfHealthy: boolean;
@@ -27,9 +27,9 @@ export function registerNewOrigin(log: Command, { stdout, stderr }: CommandStrea
           throw new Error(`${folder} is not a data folder`);
         if (await isFolderInUse(folder)) throw new Error(`a service runs on ${folder}: stop it first`);
         const ended = await beginNewOrigin(streams ? streamsFolderOf(folder) : folder, origin, evenIfHealthy);
-        tell(stdout, ownText(reportOf(ended, origin, streams ? 'log.stream_origin' : 'log.origin')));
+        writeLine(stdout, ownText(reportOf(ended, origin, streams ? 'log.stream_origin' : 'log.origin')));
       } catch (error) {
-        tell(stderr, shown`log new-origin: ${errorText(error)}`);
+        writeLine(stderr, shown`log new-origin: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });

@@ -5,7 +5,7 @@ import { ageRemark } from './age_remark.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
 import { parseInstant } from './instant_option.js';
 import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
-import { LineWriter, ownText, type Shown, shown, tell } from './shown_line.js';
+import { LineWriter, ownText, type Shown, shown, writeLine } from './shown_line.js';
 
 interface PriceOptions extends PastCommandOptions {
   readonly at?: bigint;
@@ -32,7 +32,7 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
     .option('--json', 'print each aggregate as it was signed, for tickseal verify', false)
     .action(async (symbols: string[], options: PriceOptions) => {
       const fail = (problem: Shown) => {
-        tell(streams.stderr, shown`price: ${problem}`);
+        writeLine(streams.stderr, shown`price: ${problem}`);
         process.exitCode = 1;
       };
       const { at, type: signatureType } = options;
@@ -53,7 +53,7 @@ export function registerPrice(program: Command, streams: CommandStreams = proces
             continue;
           }
           const remark = at === undefined ? ageRemark(price.ageMs) : undefined;
-          if (remark !== undefined) tell(streams.stderr, shown`price: ${symbol}: ${ownText(remark)}`);
+          if (remark !== undefined) writeLine(streams.stderr, shown`price: ${symbol}: ${ownText(remark)}`);
           if (options.json) out.json(price.text);
           else out.write(priceText(price));
           if (price.verdict === 'recovered' && process.exitCode !== 1) process.exitCode = EXIT_NOT_VERIFIED;

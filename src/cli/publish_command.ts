@@ -14,7 +14,7 @@ import { readSecretKey, withKeyOption } from './key_option.js';
 import { parseOracleId } from './option_forms.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
 import { PublishSession, type SessionOptions } from './publish_session.js';
-import { errorText, ownText, reasonText, shown, tell } from './shown_line.js';
+import { errorText, ownText, reasonText, shown, writeLine } from './shown_line.js';
 import { SourcesChild } from './sources_child.js';
 import { readSources } from './sources_command.js';
 import { type MetricsAddress, withSourcesOptions } from './sources_options.js';
@@ -74,7 +74,7 @@ async function publishPrices(
 ): Promise<number> {
   const lacking = options.from === undefined ? sourcesArguments(options)[0] : undefined;
   if (lacking !== undefined) {
-    tell(streams.stderr, shown`publish: ${lacking} needs --from`);
+    writeLine(streams.stderr, shown`publish: ${lacking} needs --from`);
     return 1;
   }
   const input = new InputLines(streams.stdin);
@@ -82,12 +82,12 @@ async function publishPrices(
   try {
     signer = options.key === undefined ? undefined : await signerOf(options.key, options, input);
   } catch (error) {
-    tell(streams.stderr, shown`publish: ${errorText(error)}`);
+    writeLine(streams.stderr, shown`publish: ${errorText(error)}`);
     input.close();
     return 1;
   }
   if (options.every !== undefined && signer === undefined) {
-    tell(streams.stderr, shown`publish: --every needs --key`);
+    writeLine(streams.stderr, shown`publish: --every needs --key`);
     return 1;
   }
   const clock = systemClock();
@@ -110,7 +110,8 @@ async function publishPrices(
         ? argumentLines(prices, lineOptions, session)
         : pricesOf(markets ?? input, lineOptions);
     const isOk = await session.run(lines);
-    if (markets?.failure !== undefined) tell(streams.stderr, shown`publish: ${reasonText(markets.failure)}`);
+    if (markets?.failure !== undefined)
+      writeLine(streams.stderr, shown`publish: ${reasonText(markets.failure)}`);
     if (markets?.exitStatus === EXIT_BAD_FILE) return EXIT_BAD_FILE;
     return isOk && markets?.failure === undefined ? 0 : 1;
   } catch (error) {
@@ -172,7 +173,7 @@ async function publishFrom(
         ? 'publish: --from needs --key'
         : undefined;
   if (!result.ok || problem !== undefined) {
-    tell(streams.stderr, ownText(problem ?? ''));
+    writeLine(streams.stderr, ownText(problem ?? ''));
     return result.ok ? 1 : EXIT_BAD_FILE;
   }
   const { url } = result.plan.publish;

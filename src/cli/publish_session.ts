@@ -10,7 +10,7 @@ import { listedPublisher } from './keygen_command.js';
 import { LAST_PRICES_MAX, LastPrices } from './last_prices.js';
 import type { PriceLine } from './price_line.js';
 import { Progress } from './progress_line.js';
-import { LineWriter, ownText, shown, tell } from './shown_line.js';
+import { LineWriter, ownText, shown, writeLine } from './shown_line.js';
 
 export interface SessionOptions {
   readonly url: string;
@@ -84,7 +84,7 @@ export class PublishSession {
         this.#isUp = false;
         if (this.#isClosing) return;
         this.#progress?.clear();
-        tell(streams.stderr, shown`publish: ${describeDown(url, down)}`);
+        writeLine(streams.stderr, shown`publish: ${describeDown(url, down)}`);
         if (this.#wasUp && !down.final) return;
         this.isDown = true;
         this.stop();
@@ -163,7 +163,7 @@ export class PublishSession {
     this.#saidHowToList = true;
     this.#progress?.clear();
     const line = ownText(listedPublisher(this.#type, signer.publicKey));
-    tell(
+    writeLine(
       this.#stderr,
       shown`publish: the prices are signed by ${signer.publicKey}, which the service does not list; its configuration needs under publishers: ${line}`,
     );

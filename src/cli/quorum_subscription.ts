@@ -6,7 +6,7 @@ import type { SignatureType } from '../wire/signatures.js';
 import type { Channel } from '../wire/stream.js';
 import { type CommandStreams, tellClientError } from './client_command.js';
 import { readQuorumFile } from './quorum_file.js';
-import { errorText, LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
+import { errorText, LineWriter, ownText, reasonText, type Shown, shown, writeLine } from './shown_line.js';
 
 export interface QuorumSubscriptionOptions {
   /** The file of operators. */
@@ -31,10 +31,10 @@ export async function subscribeQuorum(
 ): Promise<number> {
   const read = readQuorumFile(file, env);
   if (!read.ok) {
-    tell(streams.stderr, ownText(read.errors.join('\n')));
+    writeLine(streams.stderr, ownText(read.errors.join('\n')));
     return EXIT_BAD_QUORUM;
   }
-  const warn = (problem: Shown) => tell(streams.stderr, shown`subscribe: ${problem}`);
+  const warn = (problem: Shown) => writeLine(streams.stderr, shown`subscribe: ${problem}`);
   const client = createClient({ quorum: read.quorum });
   client.on('noQuorum', ({ symbol, reason }) => warn(shown`${symbol}: ${reasonText(reason)}`));
   client.on('state', ({ operator, url, state, reason }) => {

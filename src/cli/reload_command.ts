@@ -7,7 +7,7 @@ import type { AdminConfig } from '../config/listen_section.js';
 import { parseConfig } from '../config/load.js';
 import { cannotBeRead } from '../config/unreadable_file.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
-import { outputOf, ownText, tell } from './shown_line.js';
+import { outputOf, ownText, writeLine } from './shown_line.js';
 
 /** The time limit of a reload. The service reads its file, keys and certificates, and verifies them. */
 const RELOAD_MS_MAX = 60_000;
@@ -29,11 +29,11 @@ export function registerReload(program: Command): void {
     const { out, err } = outputOf(command);
     try {
       const { isOk, messages } = await reloadService(file, pid);
-      for (const message of messages) tell(err, ownText(isOk ? `warning: ${message}` : message));
-      if (isOk) tell(out, ownText('the service has read its configuration again'));
+      for (const message of messages) writeLine(err, ownText(isOk ? `warning: ${message}` : message));
+      if (isOk) writeLine(out, ownText('the service has read its configuration again'));
       else process.exitCode = 2;
     } catch (error) {
-      tell(err, ownText((error as Error).message));
+      writeLine(err, ownText((error as Error).message));
       process.exitCode = 1;
     }
   });

@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino';
 import type { DemoOptions } from './demo/serve_demo.js';
 import { parsePublisher } from './option_forms.js';
 import { parsePort } from './port_option.js';
-import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from './service_process.js';
-import { ownText, tell } from './shown_line.js';
+import { exitOnFault, listenForStop, reloadOnSignal, start, untilStopped } from './service_process.js';
+import { ownText, writeLine } from './shown_line.js';
 import { startProblem } from './start_checks.js';
 
 /** Adds `tickseal serve`. The exit status is 2 if the configuration is invalid, and 1 if the service cannot start. */
@@ -31,7 +31,7 @@ export function registerServe(program: Command): void {
       try {
         await serve(options);
       } catch (error) {
-        tell(process.stderr, ownText(error instanceof Error ? error.message : String(error)));
+        writeLine(process.stderr, ownText(error instanceof Error ? error.message : String(error)));
         process.exitCode = 1;
       }
     });
@@ -80,6 +80,6 @@ async function serveFile(
   if (service === undefined) return;
   exitOnFault(logger, service);
   const handedOver = service.askedToHandOver.then(() => logger.info('another process takes over'));
-  await Promise.race([stopped(stopSignal), handedOver]);
+  await Promise.race([untilStopped(stopSignal), handedOver]);
   await service.stop();
 }

@@ -6,7 +6,7 @@ import { ChangedIdsError } from '../service/known_ids.js';
 import type { Service } from '../service/service.js';
 import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
-import { ownText, tell } from './shown_line.js';
+import { ownText, writeLine } from './shown_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
 
 // The process of a service from start to end. The command `serve` and the demo share these functions.
@@ -22,7 +22,7 @@ export async function start(
 ): Promise<Service | undefined> {
   const configured = readForStart(file);
   if (!configured.ok) {
-    tell(process.stderr, ownText(configured.errors.join('\n')));
+    writeLine(process.stderr, ownText(configured.errors.join('\n')));
     process.exitCode = 2;
     return undefined;
   }
@@ -132,6 +132,6 @@ export function listenForStop(logger: Logger, others: readonly NodeJS.Signals[] 
   return controller.signal;
 }
 
-export async function stopped(stopSignal: AbortSignal): Promise<void> {
+export async function untilStopped(stopSignal: AbortSignal): Promise<void> {
   if (!stopSignal.aborted) await once(stopSignal, 'abort');
 }

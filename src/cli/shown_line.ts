@@ -64,7 +64,7 @@ interface TextStream {
 }
 
 /** Writes a line to standard error or to another stream whose end is no concern. */
-export function tell(stream: TextStream, line: Shown): void {
+export function writeLine(stream: TextStream, line: Shown): void {
   stream.write(`${line.text}\n`);
 }
 

@@ -8,7 +8,7 @@ import { parseSources, type SourcesResult } from '../sources/parse_sources.js';
 import type { SourcesPlan } from '../sources/plan.js';
 import { Replay } from '../sources/recording.js';
 import type { CommandStreams } from './client_command.js';
-import { LineWriter, ownText, shown, tell } from './shown_line.js';
+import { LineWriter, ownText, shown, writeLine } from './shown_line.js';
 import { type SourcesFlags, withSourcesOptions } from './sources_options.js';
 import { EXIT_BAD_FILE, SourcesSession, type SourcesTiming } from './sources_session.js';
 
@@ -47,10 +47,10 @@ export function registerSources(
   withSourcesOptions(command).action(async (file: string, flags: SourcesFlags) => {
     const result = readSources(file);
     if (flags.speed !== undefined && flags.replay === undefined) {
-      tell(streams.stderr, shown`sources: --speed needs --replay`);
+      writeLine(streams.stderr, shown`sources: --speed needs --replay`);
       process.exitCode = 1;
     } else if (!result.ok) {
-      tell(streams.stderr, ownText(result.errors.join('\n')));
+      writeLine(streams.stderr, ownText(result.errors.join('\n')));
       process.exitCode = EXIT_BAD_FILE;
     } else if (flags.replay !== undefined) {
       if (!(await replayRecording(result.plan, flags.replay, flags.speed, streams))) process.exitCode = 1;
@@ -69,7 +69,7 @@ function openSession(...options: ConstructorParameters<typeof SourcesSession>): 
     return new SourcesSession(...options);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    tell(stderr, shown`sources: --record: ${record ?? ''} cannot be written (${code ?? message})`);
+    writeLine(stderr, shown`sources: --record: ${record ?? ''} cannot be written (${code ?? message})`);
     return undefined;
   }
 }
@@ -106,11 +106,11 @@ async function replayRecording(
       lastNs = atNs ?? lastNs;
     }
   } catch (error) {
-    tell(stderr, shown`sources: --replay: ${file} ${ownText(cannotBeRead(error))}`);
+    writeLine(stderr, shown`sources: --replay: ${file} ${ownText(cannotBeRead(error))}`);
     return false;
   }
   const { same, different, additional } = replayed;
-  tell(
+  writeLine(
     stderr,
     shown`sources: ${same} decisions are the same, ${different} differ, ${additional} are additional, ${unread} lines cannot be read`,
   );

@@ -20,8 +20,8 @@ import {
   reasonText,
   type Shown,
   shown,
-  tell,
   tellScreen,
+  writeLine,
 } from './shown_line.js';
 import type { MetricsAddress, SourcesFlags } from './sources_options.js';
 
@@ -117,7 +117,7 @@ export class SourcesSession {
       await this.#stopped();
       return mustEnd ? EXIT_BAD_FILE : 0;
     } catch (error) {
-      tell(this.#streams.stderr, shown`sources: ${errorText(error)}`);
+      writeLine(this.#streams.stderr, shown`sources: ${errorText(error)}`);
       return 1;
     } finally {
       if (this.#flags.endWithInput) stdin.pause();
@@ -189,7 +189,7 @@ export class SourcesSession {
 
   /** Shows a line on standard error or below the table. */
   #show(line: Shown): void {
-    if (!this.#isTable || this.#stop.signal.aborted) tell(this.#streams.stderr, line);
+    if (!this.#isTable || this.#stop.signal.aborted) writeLine(this.#streams.stderr, line);
     this.#warnings.push(line);
     if (this.#warnings.length > SHOWN_WARNINGS_MAX) this.#warnings.shift();
   }

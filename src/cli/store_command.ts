@@ -3,7 +3,7 @@ import { systemClock } from '../clock/clock.js';
 import type { AssetContents, FolderContents } from '../log/store/contents.js';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
-import { errorText, LineWriter, ownText, shown, tell } from './shown_line.js';
+import { errorText, LineWriter, ownText, shown, writeLine } from './shown_line.js';
 
 /** The largest number of damages that the text shows. */
 const NAMED_MAX = 20;
@@ -47,7 +47,7 @@ export function registerStore(
         if (contents.damage.length > 0) process.exitCode = 1;
       } catch (error) {
         progress.clear();
-        tell(stderr, shown`store: ${errorText(error)}`);
+        writeLine(stderr, shown`store: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });

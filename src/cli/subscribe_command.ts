@@ -32,7 +32,7 @@ import { decodedFrame, timeOf } from './decoded_frame.js';
 import { resolveAssets } from './named_assets.js';
 import { subscribeQuorum } from './quorum_subscription.js';
 import { RaisedTaxonomy } from './raised_taxonomy.js';
-import { LineWriter, ownText, reasonText, type Shown, shown, tell } from './shown_line.js';
+import { LineWriter, ownText, reasonText, type Shown, shown, writeLine } from './shown_line.js';
 
 interface SubscribeOptions {
   readonly url: string;
@@ -129,7 +129,7 @@ async function subscribeAssets(
   waitMs: number,
 ): Promise<number> {
   let exitCode = 0;
-  const warn = (problem: Shown) => tell(streams.stderr, shown`subscribe: ${problem}`);
+  const warn = (problem: Shown) => writeLine(streams.stderr, shown`subscribe: ${problem}`);
   const fail = (problem: Shown) => {
     warn(problem);
     exitCode = 1;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { tokenName } from '../config/schema.js';
 import { createToken, hashToken } from '../config/token_hash.js';
-import { outputOf, ownText, tell } from './shown_line.js';
+import { outputOf, ownText, writeLine } from './shown_line.js';
 
 /**
  * Adds `token --name N`, which prints a new token and its entry for the configuration file. The command does not store the token.
@@ -15,13 +15,13 @@ export function registerToken(program: Command): void {
     const { out, err } = outputOf(command);
     const checked = tokenName.safeParse(name);
     if (!checked.success) {
-      tell(err, ownText(`--name: ${checked.error.issues[0]!.message}`));
+      writeLine(err, ownText(`--name: ${checked.error.issues[0]!.message}`));
       process.exitCode = 2;
       return;
     }
     const token = createToken();
     // JSON text is valid YAML. So a name may contain any characters.
-    tell(
+    writeLine(
       out,
       ownText(`# For the client, as "Authorization: Basic <token>"; it cannot be shown again:
 ${token}

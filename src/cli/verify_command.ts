@@ -16,7 +16,7 @@ import { type ChainSigners, chainSigners } from './chain_signers.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified, SIGNER_OPTION } from './client_command.js';
 import { parseEvmAddress, parseKey, parseOracleId, parseServiceName, parseWebUrl } from './option_forms.js';
 import { otherInput } from './other_input.js';
-import { errorText, LineWriter, reasonText, type Shown, shown, tell } from './shown_line.js';
+import { errorText, LineWriter, reasonText, type Shown, shown, writeLine } from './shown_line.js';
 import { verifyLoggedPayloads, verifyLoggedText } from './verify_logged_price.js';
 
 interface VerifyOptions {
@@ -95,7 +95,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
         // The errors here are unreadable files, empty input and invalid options.
-        tell(streams.stderr, shown`verify: ${errorText(error)}`);
+        writeLine(streams.stderr, shown`verify: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });

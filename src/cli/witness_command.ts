@@ -8,7 +8,7 @@ import { loadWitnessConfig, type WitnessConfig } from '../publiclog/witness/witn
 import { formatVerifierKey } from '../tlog/verifier_key.js';
 import type { CommandStreams } from './client_command.js';
 import { listenForMetrics } from './metrics_listener.js';
-import { errorText, ownText, shown, tell } from './shown_line.js';
+import { errorText, ownText, shown, writeLine } from './shown_line.js';
 import { EXIT_BAD_FILE } from './sources_session.js';
 
 interface WitnessFlags {
@@ -33,16 +33,16 @@ export function registerWitness(program: Command, streams: CommandStreams = proc
     .action(async ({ config: file, check }: WitnessFlags) => {
       const loaded = loadWitnessConfig(file, process.env);
       if (!loaded.ok) {
-        tell(streams.stderr, ownText(loaded.errors.join('\n')));
+        writeLine(streams.stderr, ownText(loaded.errors.join('\n')));
         process.exitCode = EXIT_BAD_FILE;
         return;
       }
       const { key, name } = loaded.config;
-      if (check) return void tell(streams.stdout, ownText(formatVerifierKey(key.witnessKey(name))));
+      if (check) return void writeLine(streams.stdout, ownText(formatVerifierKey(key.witnessKey(name))));
       try {
         await runUntilSignal(loaded.config);
       } catch (error) {
-        tell(streams.stderr, shown`witness: ${errorText(error)}`);
+        writeLine(streams.stderr, shown`witness: ${errorText(error)}`);
         process.exitCode = 1;
       }
     });

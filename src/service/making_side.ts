@@ -28,7 +28,7 @@ import { openPast } from './opened_past.js';
 import type { PriceMaker } from './price_maker.js';
 import { logSecp256k1 } from './secp256k1_log.js';
 import type { Prepared, ServiceOptions } from './service_options.js';
-import { derive, type Settings, storeOptions } from './settings.js';
+import { deriveSettings, type Settings, storeOptions } from './settings.js';
 
 const HANDED_OVER = 'another process takes over: connect again when this connection closes';
 
@@ -67,7 +67,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   let making: MakingSide | undefined;
   try {
     await Promise.all(loaded.map((thread) => thread.loaded));
-    const settings = derive(config, options.keys, pool);
+    const settings = deriveSettings(config, options.keys, pool);
     if (usesStark(config)) await pool.warmStark();
     const { dir, reserveBytes } = config.storage;
     const { assets, candleRetentionMs } = storeOptions(settings);

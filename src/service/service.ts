@@ -16,7 +16,7 @@ import { logKeyChange } from './open_public_log.js';
 import { type OperatorSide, type OperatorSideOptions, openOperatorSide } from './operator_side.js';
 import type { Prepared, ServiceOptions } from './service_options.js';
 import {
-  derive,
+  deriveSettings,
   identityOf,
   requireKeys,
   type Settings,
@@ -194,7 +194,7 @@ class RunningService implements Service {
       requireKeys(settings, keys, config);
       const changeLogKeys = logKeyChange(this.#making, config, keys, this.#logger);
       keepIds(this.#making.ids, config);
-      this.#apply(derive(config, keys, pool, settings.catalogue));
+      this.#apply(deriveSettings(config, keys, pool, settings.catalogue));
       changeLogKeys();
       this.#making.tellNodes();
     });

@@ -22,7 +22,12 @@ export interface Settings {
 }
 
 /** Derives the settings from a configuration. @param before the current catalogue, for a reload */
-export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, before?: Catalogue): Settings {
+export function deriveSettings(
+  config: Config,
+  keys: PrivateKeys,
+  pool: CryptoPool,
+  before?: Catalogue,
+): Settings {
   const catalogue = new Catalogue(config, before);
   const { evm } = keys;
   const signer =

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { reasonText, tell } from '../shown_line.js';
+import { reasonText, writeLine } from '../shown_line.js';
 import type { MarketSecrets } from './secrets.js';
 import { endProcess } from './simulation.js';
 
@@ -28,7 +28,7 @@ export function startLivePublisher(options: LivePublisherOptions): { stop(): Pro
     child.once('close', (code, signal) => {
       if (isStopping) return;
       const text = `the publisher of real prices has ended (${signal ?? code}); it starts again in ${RESTART_MS / 1000} s`;
-      tell(options.stderr, reasonText(text));
+      writeLine(options.stderr, reasonText(text));
       timer = setTimeout(start, RESTART_MS);
     });
   };

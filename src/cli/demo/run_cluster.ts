@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { boundedFetch } from '../../client/connect/bounded_fetch.js';
 import { REST_PATHS } from '../../wire/paths.js';
-import { stopped } from '../service_process.js';
+import { untilStopped } from '../service_process.js';
 import { renderClusterBanner } from './cluster_banner.js';
 import {
   type ClusterPlaces,
@@ -67,7 +67,7 @@ async function serveCluster(
     write(renderClusterBanner({ ...cluster, leader, pidOf: (program) => children.get(program)?.pid }));
     for (const [program, child] of children)
       child.once('exit', (code, signal) => stopSignal.aborted || say(endText(program, signal ?? code)));
-    await stopped(stopSignal);
+    await untilStopped(stopSignal);
   } finally {
     await simulation.stop();
     // The servers end last, because a node says to the other nodes that it ends.

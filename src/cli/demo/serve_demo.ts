@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../clock/clock.js';
 import type { Service } from '../../service/service.js';
 import type { NamedPublisher } from '../option_forms.js';
-import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from '../service_process.js';
-import { ownText, tell } from '../shown_line.js';
+import { exitOnFault, listenForStop, reloadOnSignal, start, untilStopped } from '../service_process.js';
+import { ownText, writeLine } from '../shown_line.js';
 import { renderDemoBanner } from './banner.js';
 import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './live_markets.js';
 import { startLivePublisher } from './live_publisher.js';
@@ -69,8 +69,8 @@ export async function serveDemo(
     starkPublicKey: service.starkPublicKey!,
   });
   await untilLive(service, stopSignal);
-  if (!stopSignal.aborted) tell(process.stdout, ownText(banner));
-  await stopped(stopSignal);
+  if (!stopSignal.aborted) writeLine(process.stdout, ownText(banner));
+  await untilStopped(stopSignal);
   await Promise.all([simulation.stop(), publisher?.stop()]);
   await service.stop();
 }
@@ -85,13 +85,13 @@ async function reachedMarkets(
   stopSignal: AbortSignal,
 ): Promise<LiveMarkets | undefined> {
   const markets = liveMarkets(dataDir, live === true ? undefined : live);
-  tell(
+  writeLine(
     process.stdout,
     ownText(`asking ${markets.sources.join(', ')} for prices, for at most ${REACH_MS_MAX / 1000} s`),
   );
   const reached = await reachMarkets(markets, stopSignal);
   if (reached.ok) return markets;
-  if (!stopSignal.aborted) tell(process.stdout, ownText(noRealPrices(reached.report)));
+  if (!stopSignal.aborted) writeLine(process.stdout, ownText(noRealPrices(reached.report)));
   return undefined;
 }
 

@@ -9,7 +9,7 @@ import { createCalendars } from '../../model/calendar/calendars.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { MARKET_CLOSED } from '../../wire/market_status_codes.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import { reasonText, shown, tell } from '../shown_line.js';
+import { reasonText, shown, writeLine } from '../shown_line.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
 import { DEMO_CATALOGUE, type DemoAsset } from './demo_catalogue.js';
 import { type DemoSecrets, readDemoSecrets } from './secrets.js';
@@ -170,7 +170,7 @@ function splitIntoShares<T>(items: readonly T[], shares: number): T[][] {
 
 function onDown({ reason, httpStatus }: Down): void {
   if (httpStatus !== undefined && httpStatus !== STARTING_STATUS)
-    tell(process.stderr, shown`simulated publisher: ${reasonText(reason)}`);
+    writeLine(process.stderr, shown`simulated publisher: ${reasonText(reason)}`);
 }
 
 main(process.argv.slice(2));

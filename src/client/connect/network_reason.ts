@@ -29,7 +29,7 @@ const NETWORK_REASONS: readonly (readonly [error: RegExp, text: string])[] = [
 ];
 
 /** Returns a function that sends requests, with the errors of the network in plain words. */
-export function explaining(send: Fetch): Fetch {
+export function withNetworkReasons(send: Fetch): Fetch {
   return async (url, init) => {
     try {
       return await send(url, init);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import { foreignText } from '../../wire/foreign_text.js';
 import { boundedSocket } from './bounded_socket.js';
-import { explaining, explainNetworkError } from './network_reason.js';
+import { explainNetworkError, withNetworkReasons } from './network_reason.js';
 import { BROWSER, type Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
 
@@ -14,7 +14,7 @@ export const NODE: Platform = {
   ...BROWSER,
   // Runs the callback after all sockets with data were read.
   afterReceiving: (run) => void setImmediate(run),
-  fetch: explaining(BROWSER.fetch),
+  fetch: withNetworkReasons(BROWSER.fetch),
   openSocket(url, headers, protocols = []) {
     const socket = boundedSocket(url, headers, protocols);
     // The error must be explained before any other listener reads it.

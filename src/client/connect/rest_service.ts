@@ -62,7 +62,7 @@ export class RestService {
     try {
       return read(new FormReader(parseForeignJson(text), ''));
     } catch (error) {
-      throw new ProtocolError(this.url, `${bare(path)}: ${(error as Error).message}`);
+      throw new ProtocolError(this.url, `${withoutQuery(path)}: ${(error as Error).message}`);
     }
   }
 
@@ -84,13 +84,14 @@ export class RestService {
     { status, refusal, retryAfterMs }: Omit<RestAnswer<unknown>, 'link' | 'body'>,
   ): RefusedError | UnreachableError {
     const reason = errorOf(refusal) ?? `HTTP ${status}`;
-    if (status < 400 || status >= 500) return new UnreachableError(this.url, reason, bare(path), status);
+    if (status < 400 || status >= 500)
+      return new UnreachableError(this.url, reason, withoutQuery(path), status);
     const keptFrom = /"kept_from":(\d{1,19})\}$/.exec(refusal)?.[1];
     return new RefusedError(
       this.url,
       status,
       reason,
-      bare(path),
+      withoutQuery(path),
       retryAfterMs,
       keptFrom === undefined ? undefined : BigInt(keptFrom),
     );
@@ -98,8 +99,8 @@ export class RestService {
 
   /** Returns the error of a missing answer, or of an answer that exceeds a bound. */
   errorOf(path: string, fault: ForeignFault): ProtocolError | UnreachableError {
-    if (fault.kind === 'missing') return new UnreachableError(this.url, fault.message, bare(path));
-    return new ProtocolError(this.url, `${bare(path)}: ${fault.message}`);
+    if (fault.kind === 'missing') return new UnreachableError(this.url, fault.message, withoutQuery(path));
+    return new ProtocolError(this.url, `${withoutQuery(path)}: ${fault.message}`);
   }
 
   /**
@@ -173,6 +174,6 @@ export interface RestAnswer<Body> {
 }
 
 /** Returns a path without its query. */
-export function bare(path: string): string {
+export function withoutQuery(path: string): string {
   return path.split('?')[0]!;
 }

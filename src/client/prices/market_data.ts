@@ -10,7 +10,7 @@ import type { Resolution } from '../../wire/rest_values.js';
 import type { SignatureType } from '../../wire/signatures.js';
 import { ANSWER_BYTES_MAX } from '../connect/bounded_fetch.js';
 import { ProtocolError, UnverifiedError } from '../connect/errors.js';
-import { bare, type RestService } from '../connect/rest_service.js';
+import { type RestService, withoutQuery } from '../connect/rest_service.js';
 import { readAggregate, signedTimeOf } from '../verify/aggregate_form.js';
 import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
 import type { RecoverAddress } from '../verify/evm_signatures.js';
@@ -219,10 +219,10 @@ async function readPrices(
 ): Promise<Record<string, AggregatePrice>> {
   const text = await service.get(path, Math.min(ANSWER_BYTES_MAX, symbols.length * AGGREGATE_BYTES_MAX));
   const fault = foreignJsonFault(text, symbols.length * AGGREGATE_VALUES_MAX);
-  if (fault !== undefined) throw new ProtocolError(service.url, `${bare(path)}: ${fault}`);
+  if (fault !== undefined) throw new ProtocolError(service.url, `${withoutQuery(path)}: ${fault}`);
   const body = parseExactJson(text) as { readonly data?: Readonly<Record<string, object>> } | undefined;
   if (typeof body?.data !== 'object' || body.data === null)
-    throw new ProtocolError(service.url, `${bare(path)}: the answer has no data`);
+    throw new ProtocolError(service.url, `${withoutQuery(path)}: the answer has no data`);
   const prices = Object.entries(body.data).map(([symbol, aggregate]) => {
     const price = priceOf(service, symbol, aggregate, trust, inputs);
     if (!isLater?.(price.timestampNs)) return [symbol, price] as const;

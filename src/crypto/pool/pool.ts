@@ -7,7 +7,7 @@ import type { SignatureVerdict } from '../verdict.js';
 import type { CryptoPool, CryptoPoolOptions } from './crypto_pool.js';
 import { type CryptoJobs, createCryptoJobs, type StarkVerifyJob } from './jobs.js';
 import { signEvmKind, signStarkKind, verifyEvmKind, verifyStarkKind } from './kinds.js';
-import { doTogether, giveOut, joined, type Kind, QueuedWork, WorkQueue } from './queued_work.js';
+import { doTogether, giveOut, joinedJobs, type Kind, QueuedWork, WorkQueue } from './queued_work.js';
 import { ThreadHung, Threads } from './threads.js';
 import { Turn } from './turn.js';
 import { WARM_UP_DIGEST, WARM_UP_KEY, WARM_UP_MESSAGES } from './warm_up.js';
@@ -242,7 +242,7 @@ class WorkerPool implements CryptoPool {
   async #runOn(workers: Threads, pieces: readonly QueuedWork[]): Promise<void> {
     const { kind } = pieces[0]!;
     try {
-      const jobs = joined(pieces);
+      const jobs = joinedJobs(pieces);
       giveOut(pieces, kind.decode(await workers.run(kind.name, kind.encode(jobs))));
     } catch (error) {
       if (!this.#isAlone) this.failures += 1;

@@ -131,11 +131,11 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
 }
 
 /** Joins the remaining jobs of several pieces of one kind. */
-export function joined(pieces: readonly QueuedWork[]): unknown {
+export function joinedJobs(pieces: readonly QueuedWork[]): unknown {
   return pieces[0]!.kind.jobs.join(pieces.map(({ left }) => left));
 }
 
-/** Gives each piece its part of the results of the jobs that {@link joined} joined. */
+/** Gives each piece its part of the results of the jobs that {@link joinedJobs} joined. */
 export function giveOut(pieces: readonly QueuedWork[], results: unknown): void {
   let at = 0;
   for (const piece of pieces) {
@@ -148,7 +148,7 @@ export function giveOut(pieces: readonly QueuedWork[], results: unknown): void {
 /** Does all remaining jobs of several pieces of one kind on this thread. */
 export function doTogether(pieces: readonly QueuedWork[]): void {
   try {
-    giveOut(pieces, pieces[0]!.kind.inline(joined(pieces)));
+    giveOut(pieces, pieces[0]!.kind.inline(joinedJobs(pieces)));
   } catch (error) {
     for (const piece of pieces) piece.fail(error);
   }

@@ -84,7 +84,7 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
   }
 
   #nextUpTo(charsMax: number): Promise<readonly EntryBlock[]> {
-    return again(async () => {
+    return readAgainIfChanged(async () => {
       if (this.#fromNs >= this.#wanted.range.toNs) return [];
       const list = await this.#withPosition(async () => this.#parts.list());
       this.#expectKept(list);
@@ -270,7 +270,7 @@ export function firstAfter(block: LineBlock, timeNs: bigint): number {
 const TRIES_MAX = 10;
 
 /** Reads again when the past changed during the read. */
-export async function again<T>(read: () => Promise<T>): Promise<T> {
+export async function readAgainIfChanged<T>(read: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await read();

@@ -1,7 +1,13 @@
 import type { AssetName } from '../../model/asset_map.js';
 import { logFolderOf } from '../disk/segment.js';
 import type { Lost } from './entry_order.js';
-import { again, EntrySequence, type EntrySource, firstAfter, type TimeRange } from './entry_sequence.js';
+import {
+  EntrySequence,
+  type EntrySource,
+  firstAfter,
+  readAgainIfChanged,
+  type TimeRange,
+} from './entry_sequence.js';
 import { DamagedList, EMPTY_LIST, FollowedHourList, type HourList, type ListedHour } from './hour_list.js';
 import { hourOf, listHourFiles, pastFolderOf } from './hour_paths.js';
 import { HourReader, type LinePlace } from './hour_reader.js';
@@ -53,7 +59,7 @@ export class PastReader {
    * @throws LostRange when the entry is not known
    */
   inForce(name: AssetName, atNs: bigint): Promise<PastEntry | undefined> {
-    return again(async () => {
+    return readAgainIfChanged(async () => {
       const state = await this.#state();
       const found = await this.#find(state, name, atNs);
       if (found.lost === undefined) return found.entry;
@@ -64,14 +70,14 @@ export class PastReader {
 
   /** Returns the gap of an asset that has a time; `undefined` if the asset's entries after this time are not lost one by one. */
   async gapAt(name: AssetName, atNs: bigint): Promise<bigint | undefined> {
-    const found = await again(async () => this.#find(await this.#state(), name, atNs));
+    const found = await readAgainIfChanged(async () => this.#find(await this.#state(), name, atNs));
     return found.entry?.kind === 'gap' ? found.entry.timeNs : undefined;
   }
 
   /** Returns whether the past has an entry of the asset at this time or later. All earlier entries are then present too. */
   reaches(name: AssetName, timeNs: bigint): Promise<boolean> {
     const assetKey = assetKeyOf(name);
-    return again(async () => {
+    return readAgainIfChanged(async () => {
       const { list, segments } = await this.#state();
       if (segments.some((segment) => segment.blocks(assetKey).some(({ lastNs }) => lastNs >= timeNs)))
         return true;

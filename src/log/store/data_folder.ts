@@ -63,7 +63,7 @@ export function makeFolder(dir: string): void {
 }
 
 /** Flushes a file, or the names in a folder, to the disk. */
-export function flush(path: string): void {
+export function flushToDisk(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
     fsyncSync(descriptor);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FORMAT_VERSION } from '../disk/segment.js';
-import { FORMAT_FILE, flush } from './data_folder.js';
+import { FORMAT_FILE, flushToDisk } from './data_folder.js';
 
 /** The file by which a folder of an earlier version of this program is recognised. */
 const EARLIER_FILE = 'data.mdb';
@@ -35,5 +35,5 @@ export function putFormat(dir: string): void {
   const file = join(dir, FORMAT_FILE);
   writeFileSync(`${file}.next`, `${FORMAT_VERSION}\n`, { mode: 0o600, flush: true });
   renameSync(`${file}.next`, file);
-  flush(dir);
+  flushToDisk(dir);
 }

@@ -10,7 +10,7 @@ import {
   requireData,
   snapshotMark,
 } from './contents.js';
-import { FORMAT_FILE, flush, makeFolder, systemReason } from './data_folder.js';
+import { FORMAT_FILE, flushToDisk, makeFolder, systemReason } from './data_folder.js';
 import { SNAPSHOT_FILE } from './state_snapshot.js';
 import { IDS_FILE } from './streaming_ids.js';
 
@@ -62,9 +62,9 @@ export async function backUp(
     );
     for (const name of names) requireNew(target, name);
     for (const path of readdirSync(unfinished, { recursive: true, encoding: 'utf8' }).reverse())
-      flush(join(unfinished, path));
+      flushToDisk(join(unfinished, path));
     for (const name of names) renameSync(join(unfinished, name), join(target, name));
-    flush(target);
+    flushToDisk(target);
     return contents;
   } catch (error) {
     throw new Error(`no backup of ${source} was made: ${systemReason(error)}`, { cause: error });

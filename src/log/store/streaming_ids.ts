@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AssetName } from '../../model/asset_map.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { MappedAsset } from '../../wire/taxonomy_statement.js';
-import { flush, systemReason } from './data_folder.js';
+import { flushToDisk, systemReason } from './data_folder.js';
 
 /** The file of a data folder with every meaning that a streaming ID has had. */
 export const IDS_FILE = 'streaming_ids.txt';
@@ -107,7 +107,7 @@ export class StreamingIds {
     try {
       writeFileSync(unfinished, textOf(meanings), { mode: 0o600, flush: true });
       renameSync(unfinished, file);
-      flush(this.#dir);
+      flushToDisk(this.#dir);
     } catch (error) {
       throw new Error(`${file} cannot be written: ${systemReason(error)}`, { cause: error });
     }

@@ -12,7 +12,7 @@ import { unixNanoseconds } from '../rest/parameters.js';
 import type { Route, RouteError } from '../rest/route.js';
 import type { StreamedAnswer } from '../rest/route_result.js';
 import type { PastAccess, PastTurn } from './past_access.js';
-import { counted, type RangeRouteOptions } from './range_route.js';
+import { countedParts, type RangeRouteOptions } from './range_route.js';
 import { rowParts } from './range_rows.js';
 
 export interface MissedRouteOptions extends RangeRouteOptions {
@@ -58,7 +58,7 @@ export function missedRoutes(options: MissedRouteOptions, access: PastAccess): [
       contentType: 'text/event-stream',
       isText: false,
       headers: [],
-      open: (pay) => counted(access, caller, () => rowParts({ ...source, pay }, events())),
+      open: (pay) => countedParts(access, caller, () => rowParts({ ...source, pay }, events())),
     };
   }
 

@@ -173,7 +173,7 @@ async function rangeAnswer(
       isText: format !== 'parquet',
       headers: next,
       open: (pay) =>
-        counted(access, caller, () => {
+        countedParts(access, caller, () => {
           const blocks = past.blocks(name, pageRange, withInputs);
           return rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail, page.prices));
         }),
@@ -227,7 +227,7 @@ async function olderRange(
     isText: format !== 'parquet',
     headers: hasMore ? [['Link', linkTo(request, endNs)]] : [],
     open: (pay) =>
-      counted(access, caller, () =>
+      countedParts(access, caller, () =>
         rowParts({ blocks, everyNs: undefined, turn, pay }, rangeWriter(format, detail, prices)),
       ),
   };
@@ -244,7 +244,7 @@ async function* asyncValues<T>(...values: readonly T[]): AsyncIterable<T> {
 }
 
 /** Counts an answer as a request of its caller until the client has read the answer. */
-export async function* counted(
+export async function* countedParts(
   access: PastAccess,
   caller: string,
   parts: () => AsyncIterable<Uint8Array>,

@@ -4,7 +4,7 @@ import { createApp, type ListenOptions, listen, type OpenPort } from './app.js';
 import { writeResponse } from './http.js';
 import { claimPort } from './port_claim.js';
 import { readRequest } from './received_request.js';
-import { secured } from './transport_security.js';
+import { withTransportSecurity } from './transport_security.js';
 
 /** The answer to requests while the service starts. */
 export const STARTING: RestResponse = {
@@ -57,7 +57,7 @@ export class StartingPort {
 
   #listen(): void {
     const app = createApp(this.#ws, this.at);
-    const answer = secured(this.at, STARTING);
+    const answer = withTransportSecurity(this.at, STARTING);
     app.any('/*', (res, req) => {
       const { method } = readRequest(res, req);
       writeResponse(res, method, answer);

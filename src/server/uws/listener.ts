@@ -8,7 +8,7 @@ import type { RestRequest } from '../http/rest_exchange.js';
 import { createApp, type ListenOptions, listen } from './app.js';
 import { EventStreams } from './event_streams.js';
 import { type AnswerRest, methodFaultOf, type RestHost, serveRest } from './http.js';
-import { secured } from './transport_security.js';
+import { withTransportSecurity } from './transport_security.js';
 import { TurnBudget } from './turn_budget.js';
 import { WebSockets } from './websockets.js';
 
@@ -70,7 +70,7 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
   const turns = new TurnBudget(setImmediate, host.onWork);
   const decide: DecideUpgrade = (path, request) => {
     const decision = methodFaultOf(request.method) ?? host.decideUpgrade(endpointOf.get(path)!, request);
-    return typeof decision === 'function' ? decision : secured(at, decision);
+    return typeof decision === 'function' ? decision : withTransportSecurity(at, decision);
   };
   const onEnded = () => connections.ended();
   const sockets = new WebSockets({
@@ -83,17 +83,17 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
   });
   let isRetired = false;
   const rest: AnswerRest = (request) => {
-    const response = secured(at, host.rest(request));
+    const response = withTransportSecurity(at, host.rest(request));
     return isRetired || connections.isShort ? { ...response, closeConnection: true } : response;
   };
   const refused: RestHost['refused'] = {
-    checked: (request, response) => secured(at, host.refused.checked(request, response)),
+    checked: (request, response) => withTransportSecurity(at, host.refused.checked(request, response)),
   };
   const events = new EventStreams(app, turns, {
     rest,
     decideEvents(request) {
       const { open, response } = host.decideEvents(request);
-      return { open, response: secured(at, response) };
+      return { open, response: withTransportSecurity(at, response) };
     },
   });
   serveRest(app, turns, { rest, refused });

@@ -5,6 +5,6 @@ import type { ListenOptions } from './app.js';
 const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
 /** Adds the header to a response of a listener that uses TLS. */
-export function secured({ tls }: ListenOptions, response: RestResponse): RestResponse {
+export function withTransportSecurity({ tls }: ListenOptions, response: RestResponse): RestResponse {
   return tls === undefined ? response : { ...response, headers: [...response.headers, TRANSPORT_SECURITY] };
 }

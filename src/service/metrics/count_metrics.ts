@@ -21,7 +21,7 @@ export const COUNT_METRICS: readonly MetricRow<{ readonly counters: Counters }>[
     read: ({ counters }) => counters.aggregatesSigned },
   { name: 'tickseal_budget_refusals_total', type: 'counter', labels: ['limit', 'caller'],
     help: 'Frames, messages and subscriptions that a token or key was refused, by the limit that it was past.',
-    read: ({ counters }) => [...counters.budgetRefusals].flatMap(([limit, byCaller]) => named(limit, byCaller)) },
+    read: ({ counters }) => [...counters.budgetRefusals].flatMap(([limit, byCaller]) => withFirstLabel(limit, byCaller)) },
   { name: 'tickseal_signing_failures_total', type: 'counter', help: 'Aggregates that could not be signed.',
     read: ({ counters }) => counters.signingFailures },
   { name: 'tickseal_aggregates_dropped_total', type: 'counter',
@@ -54,6 +54,6 @@ export const COUNT_METRICS: readonly MetricRow<{ readonly counters: Counters }>[
 ];
 
 /** Adds a first label before the label of each count. */
-export function named<Label>(first: string, counts: ReadonlyMap<Label, number>) {
+export function withFirstLabel<Label>(first: string, counts: ReadonlyMap<Label, number>) {
   return [...counts].map(([label, count]) => [first, label, count] as const);
 }

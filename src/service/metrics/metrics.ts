@@ -3,7 +3,7 @@ import type { Counters } from '../../model/counters.js';
 import { LATENCY_BOUNDS_S } from '../../model/frame_latency.js';
 import { REQUEST_BOUNDS_S } from '../../model/rest_requests.js';
 import { type MetricRow, metricsText, type Series } from '../../model/text_format.js';
-import { COUNT_METRICS, named } from './count_metrics.js';
+import { COUNT_METRICS, withFirstLabel } from './count_metrics.js';
 import { PUBLIC_LOG_METRICS } from './public_log_metrics.js';
 import type { ClusterState, ServiceState, StoreState } from './state.js';
 
@@ -121,7 +121,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ counters }) => counters.frameLatency },
   { name: 'tickseal_rest_requests_total', type: 'counter', labels: ['route', 'status'],
     help: 'REST requests that were answered.',
-    read: ({ counters }) => [...counters.restRequests].flatMap(([route, { byStatus }]) => named(route, byStatus)) },
+    read: ({ counters }) => [...counters.restRequests].flatMap(([route, { byStatus }]) => withFirstLabel(route, byStatus)) },
   { name: 'tickseal_rest_request_duration_seconds', type: 'histogram', bounds: REQUEST_BOUNDS_S, labels: ['route'],
     help: 'How long the service took to make the answer to a REST request.',
     read: ({ counters }) => [...counters.restRequests].map(([route, { durations }]) => [route, durations]) },

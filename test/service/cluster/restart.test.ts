@@ -19,7 +19,7 @@ import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { openClusterNode } from '../../../src/service/cluster_node.js';
 import type { ClusterNodeOptions } from '../../../src/service/cluster_node_options.js';
-import { derive, storeOptions } from '../../../src/service/settings.js';
+import { deriveSettings, storeOptions } from '../../../src/service/settings.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleHolding } from '../../log/records/sample_line.js';
 import { sampleAggregate, samplePublisher } from '../../log/store/sample.js';
@@ -90,7 +90,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const pool = await createCryptoPool({ threads: 0 });
   const parsed = parseConfig(testConfig(dir), 'test.yaml');
   if (!parsed.ok) throw new Error('the configuration is not valid');
-  const settings = derive(parsed.config, STREAM_KEYS, pool);
+  const settings = deriveSettings(parsed.config, STREAM_KEYS, pool);
   const asset = settings.catalogue.findAsset('BTCUSD', 'evm')!;
   const aggregateAt = (signedAtNs: bigint): SignedAggregate =>
     sampleAggregate(asset, [samplePublisher(0)], signedAtNs as Price, signedAtNs as TimeNs);

@@ -5,7 +5,7 @@ import { sentSnapshot } from '../../../log/feed/sent_snapshot.js';
 import { createCounters } from '../../../model/counters.js';
 import type { EdgeCommand } from '../edge_command.js';
 import type { AskPast } from '../other_pasts.js';
-import { within } from './deadline.js';
+import { settledWithin } from './deadline.js';
 import { endByForce } from './forced_end.js';
 import type { LoadedThread } from './loaded_thread.js';
 import { answerWith, Outbox, PendingReplies } from './pending_replies.js';
@@ -196,7 +196,7 @@ export class EdgeThread {
         .then((report) => {
           this.#report = report;
         });
-      await within(
+      await settledWithin(
         REPORT_MS_MAX,
         answer.catch(() => {}),
       );
@@ -211,7 +211,7 @@ export class EdgeThread {
   async drain(drainMs: number): Promise<void> {
     if (!this.isListening) return;
     const drained = this.#replies.ask((ask) => this.#commands.send({ do: 'drain', ask }));
-    await within(
+    await settledWithin(
       drainMs + DRAIN_SLACK_MS,
       drained.catch(() => {}),
     );
@@ -221,14 +221,14 @@ export class EdgeThread {
   async exit(): Promise<void> {
     this.#isExiting = true;
     this.#commands.send({ do: 'exit' });
-    await within(EXIT_MS_MAX, this.#exited);
+    await settledWithin(EXIT_MS_MAX, this.#exited);
     // The main thread waits until the thread has loaded. Ending a thread while it loads a native add-on would abort the process. A thread
     // that is still loading has no connections.
     this.#options.loaded.loaded.then(
       () => this.#end(),
       () => {},
     );
-    await within(FORCED_EXIT_MS_MAX, this.#exited);
+    await settledWithin(FORCED_EXIT_MS_MAX, this.#exited);
     this.#worker.unref();
   }
 
@@ -239,7 +239,7 @@ export class EdgeThread {
     const { snapshot, written } = this.#options.host;
     this.#commands.send({ do: 'begin', snapshot: sentSnapshot(snapshot()) });
     const beginning = ++this.#beginnings;
-    void within(
+    void settledWithin(
       WRITTEN_MS_MAX,
       written().catch(() => {}),
     ).then(() => {

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { within } from './deadline.js';
+import { settledWithin } from './deadline.js';
 import { interrupt } from './interrupt.js';
 import { CLOSE_FUNCTION } from './thread_messages.js';
 
@@ -29,7 +29,7 @@ export async function endByForce(worker: Worker, exited: Promise<void>): Promise
     await worker.terminate();
     return;
   }
-  await within(LAST_TURN_MS_MAX, exited);
+  await settledWithin(LAST_TURN_MS_MAX, exited);
   if (hasExited) return;
   void interrupt(worker, SLEEP_FOR_EVER);
   worker.unref();
