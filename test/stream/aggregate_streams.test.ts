@@ -174,67 +174,6 @@ test('a slow reader gets the newest of each asset when it reads again, or is clo
   t.equal(harness.counters.slowConsumersClosed, 1);
 });
 
-test('what did not fit behind what waits comes when the socket has drained', async (t) => {
-  const harness = new AggregateHarness();
-  const first = harness.sign('A0');
-  const client = harness.connect();
-  client.subscribe('A0');
-  client.takeReceived();
-  harness.streams.lagged(client.session, NOTHING_SENT);
-  harness.sign('A1');
-  harness.endTurn();
-  client.subscribe('A1');
-  t.same(client.takePrices(), [], 'nothing goes to a socket that is full');
-  client.drain();
-  t.same(client.takePrices(), [
-    [
-      ['A0', first],
-      ['A1', harness.latestOf('A1')!],
-    ],
-  ]);
-});
-
-test('symbols that no asset has are sent when a reload adds their assets, again and again', async (t) => {
-  const [A0, A1, A2] = sampleAssets(3) as [Asset, Asset, Asset];
-  const harness = new AggregateHarness([A0, A1]);
-  const first = harness.connect();
-  const second = harness.connect();
-  first.subscribe('A0', 'A1', 'A2');
-  second.subscribe('A2');
-  const reload = (...assets: Asset[]) => {
-    harness.assets = assets;
-    harness.streams.reload();
-  };
-  const pricesAfter = (...symbols: string[]) => {
-    for (const client of [first, second]) client.takeReceived();
-    for (const symbol of symbols) harness.sign(symbol);
-    harness.endTurn();
-    return [first, second].map((client) => client.takePrices().map((prices) => prices.map(([one]) => one)));
-  };
-  reload(A0, A1, A2);
-  t.same(pricesAfter('A0', 'A1', 'A2'), [[['A0', 'A1', 'A2']], [['A2']]], 'also without another asset');
-  reload();
-  t.equal(harness.streams.groupCount, 0);
-  first.unsubscribe('A1');
-  t.same(first.takeReceived(), [{ type: 'unsubscribe', data: { subscriptions: [] } }]);
-  reload(A0, A1, A2);
-  t.same(
-    first.takePrices(),
-    [
-      [
-        ['A0', harness.latestOf('A0')],
-        ['A2', harness.latestOf('A2')],
-      ],
-    ],
-    'live ones come at once',
-  );
-  t.same(pricesAfter('A0', 'A1', 'A2'), [[['A0', 'A2']], [['A2']]]);
-  second.close();
-  first.close();
-  reload(A0);
-  t.equal(harness.streams.groupCount, 0);
-});
-
 test('symbols that no asset has take places of the limit only as long as there are some', async (t) => {
   const [A0, A1] = sampleAssets(2) as [Asset, Asset];
   const harness = new AggregateHarness([A0], { subscriptionsPerConnection: 2 });

@@ -162,37 +162,6 @@ test('connections share a group when channel, type, attributes and set are the s
   t.equal(harness.engine.groupCount, 5);
 });
 
-test('a group without connections is removed, and no frame is made for it', async (t) => {
-  const harness = new Harness();
-  const clients = [REAL_TIME, SIGNED_REAL_TIME, { ...REAL_TIME, channel: '10ms' as const }].map((options) =>
-    harness.connect(options),
-  );
-  for (const client of clients) client.subscribe(1);
-  t.equal(harness.engine.groupCount, 3);
-  clients[0]!.unsubscribe(1);
-  clients[1]!.hangUp();
-  clients[2]!.close(1001);
-  t.equal(harness.engine.groupCount, 0);
-  harness.price(1, 5n);
-  harness.endTurn();
-  harness.advanceMs(50);
-  t.same(harness.published, []);
-  t.equal(harness.counters.framesMade, 0);
-  for (const client of clients) t.equal(client.topics.size, 0);
-});
-
-test('a connection that closes with a change pending is sent nothing more', async (t) => {
-  const harness = new Harness();
-  const [client, other] = [harness.connect(), harness.connect()];
-  client.subscribe(1);
-  other.subscribe(1);
-  harness.price(1, 5n);
-  client.hangUp();
-  harness.endTurn();
-  t.same(client.news(), []);
-  t.same(other.news(), ['1=5']);
-});
-
 test('a changed catalogue removes assets and rights from connections, and adds new assets', async (t) => {
   const harness = new Harness({ ids: [3, 1] });
   let mayAll = true;
