@@ -113,6 +113,7 @@ const ROOMS: Rooms = {
       'listen_section',
       'load',
       'log_section',
+      'loopback',
       'named_files',
       'private_keys',
       'public_url',

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { isLoopback } from '../config/loopback.js';
 import { OwnHosts } from '../server/http/own_hosts.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
 
@@ -17,7 +18,7 @@ export interface MetricsListener {
 
 /**
  * Serves a text for Prometheus at `/metrics`. With `fault`, also serves `/livez` and `/readyz`; `/readyz` answers 503 during a fault.
- * Refuses requests for other names than {@link OwnHosts}.
+ * On a loopback address, refuses requests for other names than {@link OwnHosts}: a web page could send them.
  * @param fault returns the reason why the process does not do its work; `undefined` while it works
  * @throws Error when the address cannot be used
  */
@@ -29,7 +30,8 @@ export async function listenForMetrics(
 ): Promise<MetricsListener> {
   const server = createServer({ headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX });
   server.maxConnections = CONNECTIONS_MAX;
-  const ownHosts = new OwnHosts([host]);
+  // A listener on another address is open to its network, whose Prometheus may know it by any name.
+  const ownHosts = isLoopback(host) ? new OwnHosts([host]) : undefined;
   const bodyAt = (path: string | undefined): [status: number, body: string] | undefined => {
     if (path === ADMIN_PATHS.metrics) return [200, text()];
     if (fault === undefined) return undefined;
@@ -39,7 +41,7 @@ export async function listenForMetrics(
     return undefined;
   };
   server.on('request', ({ method, url, headers }, response) => {
-    if (headers.host !== undefined && !ownHosts.hasHeader(headers.host))
+    if (headers.host !== undefined && ownHosts?.hasHeader(headers.host) === false)
       return void response.writeHead(421, { Connection: 'close' }).end(FOREIGN_HOST);
     const found = bodyAt(url?.split('?')[0]);
     const isRead = method === 'GET' || method === 'HEAD';

@@ -1,9 +1,9 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { PERCENT_SCALE } from '../model/asset.js';
 import { nearHorizons } from '../model/calendar/horizon.js';
 import type { Problem } from './document.js';
 import { limitWarnings } from './limit_warnings.js';
 import { RECORDS_NS_ADVISED } from './log_section.js';
+import { isLoopback } from './loopback.js';
 import { canonicalText } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 import { hashToken } from './token_hash.js';
@@ -149,15 +149,6 @@ function* clusterWarnings({ cluster }: ConfigFile): Generator<Problem> {
       message: 'without tls, prices and the log of the cluster travel where others may read and change them',
     };
 }
-
-function isLoopback(host: string): boolean {
-  if (isIPv4(host)) return LOOPBACK.check(host, 'ipv4');
-  return isIPv6(host) ? LOOPBACK.check(host, 'ipv6') : host.toLowerCase() === 'localhost';
-}
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
 
 function* logWarnings({ keys, log, cluster }: ConfigFile): Generator<Problem> {
   const isOn = keys.log !== undefined || keys.stream_log !== undefined;

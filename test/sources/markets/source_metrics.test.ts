@@ -93,6 +93,14 @@ test('the listener answers GET /metrics and nothing else', async (t) => {
     t.match(String(text), `HTTP/1.1 ${status} `, host);
     named.destroy();
   }
+  // A Prometheus in the network may know the machine by any name.
+  const open = await listenForMetrics('0.0.0.0', 0, () => 'a 1\n');
+  t.teardown(() => open.close());
+  const named = connect(open.port, '127.0.0.1', () =>
+    named.write('GET /metrics HTTP/1.1\r\nHost: sources.example:9091\r\n\r\n'),
+  );
+  t.match(String((await once(named, 'data'))[0]), 'HTTP/1.1 200 ');
+  named.destroy();
   const raw = connect(listener.port, '127.0.0.1', () => raw.write('nonsense\r\n\r\n'));
   raw.resume();
   await once(raw, 'close');

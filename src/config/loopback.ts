@@ -1,0 +1,11 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
+
+/** Returns whether a host is an address of the machine itself, which no other machine reaches. */
+export function isLoopback(host: string): boolean {
+  if (isIPv4(host)) return LOOPBACK.check(host, 'ipv4');
+  return isIPv6(host) ? LOOPBACK.check(host, 'ipv6') : host.toLowerCase() === 'localhost';
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
