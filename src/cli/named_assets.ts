@@ -7,7 +7,8 @@ import type { SignatureType } from '../wire/signatures.js';
 import { REFUSALS } from './client_command.js';
 import { ownText, reasonText, type Shown, shown } from './shown_line.js';
 
-interface NamingOptions {
+/** The options of each command that names assets. */
+export interface NamingOptions {
   readonly url: string;
   readonly token: string;
   /** The signature type of the assets that symbols name. */

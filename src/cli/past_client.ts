@@ -3,17 +3,14 @@ import type { Client } from '../client/client.js';
 import { RefusedError } from '../client/connect/errors.js';
 import { createClient } from '../client/node.js';
 import { instantText } from '../model/instant.js';
-import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { type CommandStreams, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
+import type { NamingOptions } from './named_assets.js';
 import { parseOracleId } from './option_forms.js';
 import { reasonText, type Shown, shown } from './shown_line.js';
 
 /** The options of each command that reads aggregates. */
-export interface PastCommandOptions {
-  readonly url: string;
-  readonly token: string;
-  readonly type?: SignatureType;
-  readonly signer?: readonly string[];
+export interface PastCommandOptions extends NamingOptions {
   readonly oracleId: string;
 }
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
 import type { Problem } from '../config/document.js';
-import { type LoadResult, loadConfig } from '../config/load.js';
+import { type LoadedConfig, type LoadResult, loadConfig } from '../config/load.js';
 import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.js';
 import { dataFolderProblem } from '../log/store/data_folder.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
@@ -12,16 +12,11 @@ import { unannouncedKeyWarnings } from './planned_keys.js';
 
 /** A configuration with its keys, or all errors of the configuration, one line each. */
 export type Configured =
-  | {
-      readonly ok: true;
-      readonly config: Config;
+  | (LoadedConfig & {
       readonly keys: PrivateKeys;
       /** The text of the file that `cluster.credentials` names. */
       readonly natsCredentials: string | undefined;
-      readonly warnings: readonly string[];
-      /** Returns one line for each problem, with its place in the file. */
-      describe(problems: readonly Problem[]): string[];
-    }
+    })
   | { readonly ok: false; readonly errors: readonly string[] };
 
 /** Reads a configuration file and its keys for a reload. */

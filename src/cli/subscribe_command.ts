@@ -9,7 +9,7 @@ import { type PayloadReport, verifyPayload } from '../client/verify/verify_paylo
 import { instantText } from '../model/instant.js';
 import { NS_PER_MS } from '../model/time.js';
 import { ATTRIBUTE_NAMES } from '../wire/attribute_facts.js';
-import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import {
   CHANNEL_INTERVALS_MS,
   CHANNELS,
@@ -29,21 +29,17 @@ import {
   withConnectionOptions,
 } from './client_command.js';
 import { decodedFrame, timeOf } from './decoded_frame.js';
-import { resolveAssets } from './named_assets.js';
+import { type NamingOptions, resolveAssets } from './named_assets.js';
 import { subscribeQuorum } from './quorum_subscription.js';
 import { RaisedTaxonomy } from './raised_taxonomy.js';
 import { LineWriter, ownText, reasonText, type Shown, shown, writeLine } from './shown_line.js';
 
-interface SubscribeOptions {
-  readonly url: string;
-  readonly token: string;
+interface SubscribeOptions extends NamingOptions {
   readonly channel?: Channel;
   readonly messageType?: MessageType;
   readonly attrs?: string;
-  readonly type?: SignatureType;
   readonly count?: number;
   readonly decode: boolean;
-  readonly signer?: readonly string[];
   readonly quorum?: string;
 }
 

@@ -1,4 +1,4 @@
-import type { PublicLogFacts, Signer } from '../model/node_list.js';
+import type { LogIdentity, Signer } from '../model/node_list.js';
 import type { Bus, LogPosition } from './bus.js';
 import type { LeaderHost } from './leading/leadership.js';
 import type { LogBatch } from './log/log_batch.js';
@@ -51,7 +51,7 @@ export interface MemberOptions {
   /** Returns the keys of this node. */
   readonly signers: () => readonly Signer[];
   /** Returns the log of the streaming payloads that this node signs; `undefined` without such a log. */
-  readonly streamLog?: () => Pick<PublicLogFacts, 'origin' | 'vkey'> | undefined;
+  readonly streamLog?: () => LogIdentity | undefined;
   /** Returns the meaning of the streaming IDs in this node's current configuration. */
   readonly taxonomy: () => IdMapping;
   /** Returns the reason why the leader's streaming IDs contradict those that this node has served. */

@@ -16,15 +16,18 @@ import { schemaProblems, unlessKnown } from './schema_problems.js';
 import { cannotBeRead } from './unreadable_file.js';
 import { configWarnings } from './warnings.js';
 
+/** A valid configuration file. */
+export interface LoadedConfig {
+  readonly ok: true;
+  readonly config: Config;
+  /** The probable mistakes, one line each, in the form of errors. */
+  readonly warnings: readonly string[];
+  /** Returns one line for each problem that appears only when the configuration is used. */
+  describe(problems: readonly Problem[]): string[];
+}
+
 export type LoadResult =
-  | {
-      readonly ok: true;
-      readonly config: Config;
-      /** The probable mistakes, one line each, in the form of errors. */
-      readonly warnings: readonly string[];
-      /** Returns one line for each problem that appears only when the configuration is used. */
-      describe(problems: readonly Problem[]): string[];
-    }
+  | LoadedConfig
   /** All errors of the file, one line each, in the order of the file: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 

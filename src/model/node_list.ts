@@ -33,16 +33,20 @@ export interface NodeList {
 }
 
 /** The name and the key of a node's log of streaming payloads. */
-export interface NodeLogKey extends Pick<PublicLogFacts, 'origin' | 'vkey'> {
+export interface NodeLogKey extends LogIdentity {
   readonly node: number;
 }
 
-/** The facts about a public log with which readers verify the log. */
-export interface PublicLogFacts {
+/** The name and the key of a public log. */
+export interface LogIdentity {
   /** The name of the log: its address without scheme. */
   readonly origin: string;
   /** The key of the log, as a verifier key of C2SP signed-note. */
   readonly vkey: string;
+}
+
+/** The facts about a public log with which readers verify the log. */
+export interface PublicLogFacts extends LogIdentity {
   /** The text of the policy: the log, its witnesses and their quorum. */
   readonly policy: string;
   /** The longest time between a signature and the checkpoint that covers it, in seconds. */

@@ -1,3 +1,4 @@
+import type { InputTexts } from '../wire/aggregate_line.js';
 import { type TRIGGERS, WORD_BYTES } from '../wire/signatures.js';
 import type { AggregationType, Asset, SignatureType } from './asset.js';
 import { parseHex } from './hex.js';
@@ -14,7 +15,7 @@ export type Trigger = (typeof TRIGGERS)[number];
 export interface PublisherPrice {
   readonly price: Price;
   readonly timestampNs: TimeNs;
-  readonly wire: PublisherWire;
+  readonly wire: InputTexts;
 }
 
 /**
@@ -40,20 +41,6 @@ export interface KeptInput {
   readonly timestampNs: TimeNs;
   /** Returns the input as it is now. */
   take(): PublisherPrice;
-}
-
-/** The strings of a publisher's `signed_price` in the received form. */
-export interface PublisherWire {
-  readonly publisherKey: string;
-  readonly externalAssetId: string;
-  readonly price: string;
-  readonly r: string;
-  readonly s: string;
-  /** The recovery value; absent in Stark signatures. */
-  readonly v: string | undefined;
-  readonly msgHash: string;
-  /** The JSON text of `metadata`; absent when the publisher sent none. */
-  readonly metadata: string | undefined;
 }
 
 /** An aggregate before it is signed. */

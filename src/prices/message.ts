@@ -1,26 +1,18 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
+import type { InputTexts } from '../wire/aggregate_line.js';
 import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { type MessageLimits, readTraceId } from './message_limits.js';
 import { Rejections } from './rejections.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, hasEscapedKey, mayRepeatKeys } from './structure.js';
 
 /** An update of a publish message with the received texts. The service has not verified any part of the update. */
-export interface RawUpdate {
+export interface RawUpdate extends InputTexts {
   /** The update's key in `data`. */
   readonly symbol: string;
   readonly assetId: string;
-  readonly publisherKey: string;
-  readonly externalAssetId: string;
   readonly signatureType: string;
-  readonly price: string;
   /** The nanosecond timestamp in decimal digits. */
   readonly timestamp: string;
-  readonly r: string;
-  readonly s: string;
-  readonly v: string | undefined;
-  readonly msgHash: string;
-  /** The JSON text of `metadata` with every received digit. */
-  readonly metadata: string | undefined;
 }
 
 /** A publish message that was read without an error. */

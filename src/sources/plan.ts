@@ -1,3 +1,4 @@
+import type { NamedInput } from './sources_references.js';
 import type { SourceDefinition } from './sources_schema.js';
 
 /** The checked content of a file of sources. */
@@ -24,15 +25,9 @@ export interface AssetPlan {
 }
 
 /** A market of an asset: a symbol at a source. */
-export interface AssetInput {
-  readonly source: string;
-  readonly symbol: string;
+export interface AssetInput extends NamedInput {
   /** The order book behind the source. Sources with one engine have one vote together. */
   readonly engine: string;
-  /** The asset whose price multiplies or divides the market's price. */
-  readonly conversion: string | undefined;
-  /** True if the market's price is divided by the price of {@link conversion}. */
-  readonly divides: boolean;
 }
 
 export interface PublishPlan {

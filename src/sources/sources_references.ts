@@ -10,7 +10,9 @@ const PAIR = /^[A-Za-z0-9]{1,20}\/[A-Za-z0-9]{1,20}$/;
 export interface NamedInput {
   readonly source: string;
   readonly symbol: string;
+  /** The asset whose price multiplies or divides the market's price. */
   readonly conversion: string | undefined;
+  /** True if the market's price is divided by the price of {@link conversion}. */
   readonly divides: boolean;
 }
 

@@ -1,5 +1,6 @@
 import type { MarketSession } from './adapters/market.js';
 import { lineSession } from './json_sessions.js';
+import type { CcxtTicker } from './markets/ccxt_library.js';
 
 // The requests and frames of a connection through a library. The library implements the exchange's protocol. Requests name symbols; frames
 // have best prices.
@@ -36,20 +37,7 @@ export function bookLine(
 }
 
 /** Formats the best prices of a ticker or, without best prices, its last trade. */
-export function tickerLine(
-  symbol: string,
-  {
-    bid,
-    ask,
-    last,
-    timestamp,
-  }: {
-    bid?: number | undefined;
-    ask?: number | undefined;
-    last?: number | undefined;
-    timestamp?: number | undefined;
-  },
-): string {
+export function tickerLine(symbol: string, { bid, ask, last, timestamp }: CcxtTicker): string {
   return JSON.stringify({ symbol, bid, ask, price: last, at: timestamp });
 }
 

@@ -5,8 +5,17 @@ import type { SignatureType } from './signatures.js';
 // An aggregate is one line of JSON: the text that REST shows. It is written once, when the aggregate is signed. Logs, streams, other nodes
 // and readers receive the same line.
 
+/** The texts of a signature and of the hash that it signs. An aggregate has `0x` and 64 lower-case hex digits in each. */
+export interface SignatureTexts {
+  readonly r: string;
+  readonly s: string;
+  /** The recovery value; absent in Stark signatures. A publisher may write any text there, because Stark signatures need no `v`. */
+  readonly v: string | undefined;
+  readonly msgHash: string;
+}
+
 /** The texts of an aggregate. Texts of JSON strings are without quotation marks and escapes. */
-export interface AggregateLine {
+export interface AggregateLine extends SignatureTexts {
   /** The newest time of the inputs: digits. */
   readonly timestamp: string;
   readonly symbol: string;
@@ -18,14 +27,8 @@ export interface AggregateLine {
   readonly field: string;
   readonly publicKey: string;
   readonly encodedAssetId: string;
-  /** `0x` and 64 lower-case hex digits. */
-  readonly r: string;
-  readonly s: string;
-  /** The recovery value; absent in Stark signatures. */
-  readonly v: string | undefined;
   /** The time of the signature: digits. */
   readonly signedAt: string;
-  readonly msgHash: string;
   readonly merkleRoot: string;
   readonly algorithm: AggregationType;
   readonly version: string;
@@ -35,17 +38,12 @@ export interface AggregateLine {
   readonly inputs: string | undefined;
 }
 
-/** The texts that a publisher wrote: hex is in either case, with or without leading zeros. */
-export interface InputTexts {
+/** The texts that a publisher wrote: hex is in either case, with or without leading zeros. The service passes them on unchanged. */
+export interface InputTexts extends SignatureTexts {
   readonly publisherKey: string;
   readonly externalAssetId: string;
   readonly price: string;
-  readonly r: string;
-  readonly s: string;
-  /** Stark signatures need no `v`, so it may be any text there. */
-  readonly v: string | undefined;
-  readonly msgHash: string;
-  /** The JSON text of `metadata`; absent when the publisher sent none. */
+  /** The JSON text of `metadata`, with every received digit; absent when the publisher sent none. */
   readonly metadata: string | undefined;
 }
 
@@ -80,7 +78,7 @@ export function writeInput(of: InputTexts, signatureType: SignatureType, time: s
   );
 }
 
-function signatureText({ r, s, v, msgHash }: Pick<InputTexts, 'r' | 's' | 'v' | 'msgHash'>, time: string) {
+function signatureText({ r, s, v, msgHash }: SignatureTexts, time: string) {
   const recovery = v === undefined ? '' : `,"v":${JSON.stringify(v)}`;
   return `"timestamped_signature":{"signature":{"r":"${r}","s":"${s}"${recovery}},"timestamp":${time},"msg_hash":"${msgHash}"}`;
 }

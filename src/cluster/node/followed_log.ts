@@ -10,9 +10,11 @@ import type { PublicLogOptions } from './public_log_options.js';
 /** The delay after the other nodes could not provide the missing batches. */
 const RETRY_MS = 5_000;
 
+type FollowedLogOptions = Pick<PublicLogOptions, 'ledger' | 'stateFolder' | 'publisher' | 'nowMs' | 'logger'>;
+
 /** The parts of the public log that arrive from the log of prices, and their effects on this node's files. */
 export class FollowedLog {
-  readonly #options: Pick<PublicLogOptions, 'ledger' | 'stateFolder' | 'publisher' | 'nowMs' | 'logger'>;
+  readonly #options: FollowedLogOptions;
   readonly #attempt: (work: () => Promise<void>) => Promise<void>;
   #others: OtherLogFiles | undefined;
   #settled: Promise<void> = Promise.resolve();
@@ -34,10 +36,7 @@ export class FollowedLog {
   readonly #onCopying = new Set<() => void>();
 
   /** @param attempt runs the work for each part and handles its errors */
-  constructor(
-    options: Pick<PublicLogOptions, 'ledger' | 'stateFolder' | 'publisher' | 'nowMs' | 'logger'>,
-    attempt: (work: () => Promise<void>) => Promise<void>,
-  ) {
+  constructor(options: FollowedLogOptions, attempt: (work: () => Promise<void>) => Promise<void>) {
     this.#options = options;
     this.#attempt = attempt;
     this.#noted = readKnownSize(options.stateFolder);

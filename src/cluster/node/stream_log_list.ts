@@ -1,4 +1,4 @@
-import type { NodeList, NodeLogKey, PublicLogFacts } from '../../model/node_list.js';
+import type { LogIdentity, NodeList, NodeLogKey } from '../../model/node_list.js';
 import { KEY_TYPES, parseVerifierKey } from '../../tlog/verifier_key.js';
 
 /** The end of the name that a node's log has by default. */
@@ -11,7 +11,7 @@ const NODE_NAME = /\/node-(\d+)$/;
  */
 export function listLogs(
   { self, log, streamLogs = [] }: Pick<NodeList, 'self' | 'log' | 'streamLogs'>,
-  own: Pick<PublicLogFacts, 'origin' | 'vkey'> | undefined,
+  own: LogIdentity | undefined,
 ): NodeLogKey[] {
   const ours = own === undefined ? [] : [{ node: self, origin: own.origin, vkey: own.vkey }];
   const known = [...ours, ...(log === undefined ? [] : [log])];

@@ -6,6 +6,7 @@ import {
   inputTexts,
   readAggregateLine,
   readInputLine,
+  type SignatureTexts,
 } from '../../wire/aggregate_line.js';
 import { EVM_ADDRESS_BYTES, evmAggregateHash, evmPriceHash } from '../evm.js';
 import { EvmVerifier, type EvmVerifyJob } from '../evm_verifier.js';
@@ -141,11 +142,7 @@ export class LineVerifier {
 }
 
 /** Returns the job for a signature; `undefined` for an unusual `v`, and when the declared hash differs from the recomputed hash. */
-function jobOf(
-  msgHash: Buffer,
-  address: Uint8Array,
-  texts: { readonly r: string; readonly s: string; readonly v: string | undefined; readonly msgHash: string },
-): EvmVerifyJob | undefined {
+function jobOf(msgHash: Buffer, address: Uint8Array, texts: SignatureTexts): EvmVerifyJob | undefined {
   const recovery = RECOVERY_OF_V.get(texts.v?.toLowerCase() ?? '');
   if (recovery === undefined || parseHex(texts.msgHash, WORD_BYTES)?.equals(msgHash) !== true)
     return undefined;

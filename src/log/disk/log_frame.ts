@@ -17,11 +17,15 @@ const DEFLATED_BYTES_MIN = 4_096;
 const LEVEL = 1;
 
 /** A frame in the bytes of a file. */
-export interface FoundFrame {
+/** The place of a frame in its segment. */
+export interface FramePlace {
   /** The position of the frame's head. */
   readonly at: number;
   /** The position after the frame. */
   readonly end: number;
+}
+
+export interface FoundFrame extends FramePlace {
   /** True when the next frame belongs to the same commit. */
   readonly hasMore: boolean;
 }
@@ -72,7 +76,7 @@ export function nextFrame(bytes: Buffer, from: number): FoundFrame | undefined {
 }
 
 /** Returns the lines of a frame that {@link frameAt} found. */
-export function linesOf(bytes: Buffer, { at, end }: Pick<FoundFrame, 'at' | 'end'>): string[] {
+export function linesOf(bytes: Buffer, { at, end }: FramePlace): string[] {
   const body = bytes.subarray(at + FRAME_HEAD_BYTES, end);
   const isDeflated = (bytes.readUInt32LE(at + 4) & IS_DEFLATED) !== 0;
   const maxOutputLength = Math.max(1, bytes.readUInt32LE(at + 8));

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FoundFrame, frameAt, linesOf, nextFrame } from './log_frame.js';
+import { type FoundFrame, type FramePlace, frameAt, linesOf, nextFrame } from './log_frame.js';
 import { WorkTurn } from './work_turn.js';
 
 /** The version of everything in the data folder. */
@@ -20,9 +20,6 @@ export interface SegmentHead {
   /** The ID of the segment before; empty for the first segment of a folder. */
   readonly previous: string;
 }
-
-/** The place of a frame in its segment. */
-export type FramePlace = Pick<FoundFrame, 'at' | 'end'>;
 
 export function logFolderOf(dataFolder: string): string {
   return join(dataFolder, 'log');

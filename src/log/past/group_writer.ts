@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { SegmentHead } from '../disk/segment.js';
+import type { LastSegment } from '../disk/disk_log.js';
 import { writeAll } from '../disk/written_file.js';
 import type { Lost } from './entry_order.js';
 import { encodeHead, encodeIndex, GROUP_HEAD_BYTES, type Member, timesOf } from './hour_group.js';
@@ -12,14 +12,14 @@ import type { WrittenEntry } from './past_entry.js';
 /** Collects the entries of a segment that belong to one hour, and writes them as a group. */
 export class GroupWriter {
   readonly hour: number;
-  readonly #segment: Pick<SegmentHead, 'segment' | 'id'>;
+  readonly #segment: LastSegment;
   readonly #losses: Lost[] = [];
   readonly #writers = new Map<string, MemberWriter>();
   /** The times of the first and the last entry that is not a carried copy. */
   #firstNs: bigint | undefined;
   #lastNs: bigint | undefined;
 
-  constructor(hour: number, segment: Pick<SegmentHead, 'segment' | 'id'>) {
+  constructor(hour: number, segment: LastSegment) {
     this.hour = hour;
     this.#segment = segment;
   }

@@ -30,6 +30,12 @@ const CLEAN_INTERVAL_NS = 60_000_000_000n;
 /** The share of the largest size from which the log of the service warns. */
 const WARNED_SHARE = 0.8;
 
+/** The files with signed prices of the past, after the last removal of old files. `damage` is the damage since the start. */
+export interface PastFigures extends HourFigures {
+  /** The size above which the oldest hours are removed; `undefined` without a limit. */
+  readonly bytesMax: number | undefined;
+}
+
 /**
  * Moves the segments of the log into the files of hours. A kill at any time leaves bytes after the listed end of a file at most; the segment is
  * then moved again, over these bytes.
@@ -68,7 +74,7 @@ export class HourWriter {
     return [...this.#damage];
   }
 
-  get figures(): HourFigures & { readonly bytesMax: number | undefined } {
+  get figures(): PastFigures {
     return { ...this.#figures, damage: this.damage, bytesMax: this.#options.bytesMax };
   }
 

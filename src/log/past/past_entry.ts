@@ -26,11 +26,15 @@ export interface StateEntry {
 export const STATE_KINDS = ['ended', 'gap'] as const;
 export type StateKind = (typeof STATE_KINDS)[number];
 
-/** An entry as a line of text, in the log and in the files of hours. */
-export interface WrittenEntry {
-  readonly assetKey: string;
+/** The kind and the time of an entry, which order the entries of an asset. */
+export interface EntryMoment {
   readonly kind: PastEntry['kind'];
   readonly timeNs: bigint;
+}
+
+/** An entry as a line of text, in the log and in the files of hours. */
+export interface WrittenEntry extends EntryMoment {
+  readonly assetKey: string;
   readonly text: string;
 }
 
@@ -110,10 +114,7 @@ export function timeOf(text: string): bigint {
 }
 
 /** Returns whether an entry comes after another entry of the same asset. A price may end at the time of its signature. */
-export function isAfter(
-  entry: Pick<WrittenEntry, 'kind' | 'timeNs'>,
-  other: Pick<WrittenEntry, 'kind' | 'timeNs'>,
-): boolean {
+export function isAfter(entry: EntryMoment, other: EntryMoment): boolean {
   if (entry.timeNs !== other.timeNs) return entry.timeNs > other.timeNs;
   return entry.kind !== 'priced' && other.kind === 'priced';
 }

@@ -1,12 +1,13 @@
 import type { LastSegment } from '../disk/disk_log.js';
-import { type FramePlace, listSegments, type SegmentHead, SegmentReader } from '../disk/segment.js';
+import type { FramePlace } from '../disk/log_frame.js';
+import { listSegments, type SegmentHead, SegmentReader } from '../disk/segment.js';
 import { EntryOrder, type Lost } from './entry_order.js';
 import { MEMBER_LINES_MAX } from './hour_group.js';
 import { EMPTY_LIST, type HourList } from './hour_list.js';
 import type { LineBlock, LinePlace } from './hour_reader.js';
 import { withoutInputs } from './kept_line.js';
 import { LostRange, PastChanged } from './lost_range.js';
-import { entryOf, isAfter, type WrittenEntry } from './past_entry.js';
+import { type EntryMoment, entryOf, isAfter } from './past_entry.js';
 
 /** The places of an asset's entries in a segment, ascending by time. The texts stay on disk. */
 interface AssetPlaces {
@@ -15,7 +16,7 @@ interface AssetPlaces {
   readonly frames: number[];
   readonly lines: number[];
   readonly isCarried: boolean[];
-  newest: Pick<WrittenEntry, 'kind' | 'timeNs'> | undefined;
+  newest: EntryMoment | undefined;
 }
 
 /** A segment of the log that is not in the files of hours yet. */

@@ -1,11 +1,12 @@
 import type { Price } from '../../model/price.js';
 import type { SeenUpdates } from '../../model/seen_updates.js';
-import type { KeptInput, PublisherPrice, PublisherWire } from '../../model/signed_price.js';
+import type { KeptInput, PublisherPrice } from '../../model/signed_price.js';
 import type { TimeNs } from '../../model/time.js';
+import type { InputTexts } from '../../wire/aggregate_line.js';
 import type { AcceptedInput } from './accepted_input.js';
 
 /** The texts that identify an update. */
-export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
+export type UpdateTexts = Omit<InputTexts, 'publisherKey'>;
 
 /** The latest accepted input of a pair of publisher and asset at the time of its use, as long as the process lives. */
 export class LatestInput<Seen extends SeenUpdates = SeenUpdates> implements AcceptedInput, KeptInput {

@@ -7,6 +7,7 @@ import type { FolderOptions } from './folder.js';
 import type { LoggedStateOptions } from './logged_state.js';
 
 export interface StoreFigures {
+  /** The size of the log, the snapshot and the candles. */
   readonly bytes: number;
   /** The free space of the file system for this process. */
   readonly freeBytes: number;

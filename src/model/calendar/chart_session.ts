@@ -1,5 +1,5 @@
 import { MINUTES_PER_DAY } from './schedule.js';
-import type { Session, TradingHours } from './trading_hours.js';
+import type { Session, Span, TradingHours } from './trading_hours.js';
 
 const DAYS_PER_WEEK = 7;
 
@@ -17,8 +17,6 @@ export function chartSession({ week }: TradingHours): string {
   }
   return [...daysByHours].map(([hours, days]) => `${hours}:${days.sort().join('')}`).join('|');
 }
-
-type Span = Pick<Session, 'fromMin' | 'toMin'>;
 
 /**
  * Returns the merged sessions of each weekday, Monday first. A chart's overnight session belongs to the day on which it ends, so a

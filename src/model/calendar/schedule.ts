@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import type { Temporal } from 'temporal-polyfill';
 import { MARKET_REGULAR } from '../../wire/market_status_codes.js';
-import type { Session, TradingHours } from './trading_hours.js';
+import type { Session, Span, TradingHours } from './trading_hours.js';
 
 export const MINUTES_PER_DAY = 1440;
 
@@ -61,7 +61,7 @@ export function openedLate(sessions: readonly Session[], openMin: number): Sessi
 }
 
 /** Returns the beginning and the end of the regular hours of a trading day. */
-function regularHoursOf(sessions: readonly Session[]): Pick<Session, 'fromMin' | 'toMin'> | undefined {
+function regularHoursOf(sessions: readonly Session[]): Span | undefined {
   const regular = sessions.filter((session) => session.status === MARKET_REGULAR);
   const [first, last] = [regular[0], regular.at(-1)];
   return first && { fromMin: first.fromMin, toMin: last!.toMin };

@@ -4,12 +4,16 @@ import type { MARKET_CLOSED, MarketStatus } from '../../wire/market_status_codes
 export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;
 
 /**
- * A trading session, in wall-clock minutes from the midnight that begins the trading day's date. Negative minutes are on the
- * evening before that date. Minutes from 1440 on are on the day after that date.
+ * Wall-clock minutes from the midnight that begins the trading day's date. Negative minutes are on the evening before that date. Minutes
+ * from 1440 on are on the day after that date.
  */
-export interface Session {
+export interface Span {
   readonly fromMin: number;
   readonly toMin: number;
+}
+
+/** A trading session. */
+export interface Session extends Span {
   readonly status: OpenStatus;
 }
 

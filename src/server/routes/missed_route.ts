@@ -1,4 +1,4 @@
-import type { EntryBlock, TimeRange } from '../../log/past/entry_sequence.js';
+import type { TimeRange } from '../../log/past/entry_sequence.js';
 import { LostRange } from '../../log/past/lost_range.js';
 import type { LineEntry } from '../../log/past/past_entry.js';
 import type { PastReader } from '../../log/past/past_reader.js';
@@ -13,7 +13,7 @@ import type { Route, RouteError } from '../rest/route.js';
 import type { StreamedAnswer } from '../rest/route_result.js';
 import type { PastAccess, PastTurn } from './past_access.js';
 import { countedParts, type RangeRouteOptions } from './range_route.js';
-import { rowParts } from './range_rows.js';
+import { type BlockEntries, rowParts } from './range_rows.js';
 
 export interface MissedRouteOptions extends RangeRouteOptions {
   readonly listed: readonly Asset[];
@@ -99,7 +99,7 @@ export async function* rowsInOrder(
 /** Adds at most `share` rows of an asset. @returns the time of the next row, or `endNs` @throws LostRange */
 async function addRows(
   rows: LineEntry[],
-  blocks: AsyncIterable<Pick<EntryBlock, 'entries'>>,
+  blocks: AsyncIterable<BlockEntries>,
   share: number,
   endNs: bigint,
 ): Promise<bigint> {

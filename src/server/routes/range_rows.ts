@@ -9,8 +9,10 @@ import type { PayRows } from '../rest/route_result.js';
 const PART_BYTES = 24 * 1024;
 /** The time for which a waiting answer holds its decoded block. Reading the block again takes less than a millisecond. */
 const HELD_MS = 200;
+export type BlockEntries = Pick<EntryBlock, 'entries'>;
+
 /** Blocks of rows. Without `continueAt`, the rows are in memory anyway. */
-export interface RowBlocks extends AsyncIterable<Pick<EntryBlock, 'entries'>> {
+export interface RowBlocks extends AsyncIterable<BlockEntries> {
   /** Lets the iterator continue at a time. */
   continueAt?(fromNs: bigint): void;
 }
@@ -80,7 +82,7 @@ function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
  */
 class HeldRows {
   readonly #blocks: RowBlocks;
-  readonly #source: AsyncIterator<Pick<EntryBlock, 'entries'>>;
+  readonly #source: AsyncIterator<BlockEntries>;
   #rows: Iterator<LineEntry, undefined> | undefined;
   #lastNs = 0n;
   #timer: NodeJS.Timeout | undefined;
@@ -120,7 +122,7 @@ class HeldRows {
   }
 }
 
-function* rowsOf(block: Pick<EntryBlock, 'entries'>): Iterator<LineEntry, undefined> {
+function* rowsOf(block: BlockEntries): Iterator<LineEntry, undefined> {
   for (const entry of block.entries()) if (entry.kind === 'priced') yield entry;
   return undefined;
 }

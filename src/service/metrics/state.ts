@@ -1,3 +1,5 @@
+import type { PastFigures } from '../../log/past/hour_writer.js';
+import type { StoreFigures } from '../../log/store/store_options.js';
 import type { Activity } from '../../prices/activity.js';
 import type { ReloadState } from './reloads.js';
 
@@ -48,28 +50,9 @@ export interface AnnouncedState {
   readonly expiresAtSeconds: number;
 }
 
-export interface StoreState {
-  /** The size of the log, the snapshot and the candles. */
-  readonly bytes: number;
-  /** The number of free bytes in the file system of the data folder that the service may use. */
-  readonly freeBytes: number;
-  /** The UNIX milliseconds of the last commit; `undefined` before the first commit. */
-  readonly committedAtMs: number | undefined;
-  /** The first day of the oldest month that has candles, in days since 1970. */
-  readonly oldestDay: number | undefined;
-  readonly past: PastState;
-}
-
-/** The files with signed prices of the past. The values are from the last removal of old files. */
-export interface PastState {
-  readonly bytes: number;
-  /** The size above which the oldest hours are removed; `undefined` without a limit. */
-  readonly bytesMax: number | undefined;
-  readonly files: number;
-  /** The UNIX second at which the first hour with a file begins; `undefined` without a file. */
-  readonly oldestS: number | undefined;
-  /** The damage that was found since the start. */
-  readonly damage: readonly string[];
+/** The state of the store, and of the files with signed prices of the past. */
+export interface StoreState extends StoreFigures {
+  readonly past: PastFigures;
 }
 
 /** The state of a cluster's node at a scrape. */
