@@ -153,7 +153,7 @@ class AuditRun {
   readonly #stop = new AbortController();
   readonly #folder: AuditFolder;
   #received: Evidence | undefined;
-  /** The number of looks with each kind of finding. */
+  /** The number of looks at the log that had each kind of finding. */
   readonly #findings = new Map<AuditFinding['kind'], number>();
 
   constructor(url: string, flags: AuditFlags, streams: CommandStreams) {

@@ -11,7 +11,7 @@ import { outputOf, ownText, writeLine } from './shown_line.js';
 
 /** The time limit of a reload. The service reads its file, keys and certificates, and verifies them. */
 const RELOAD_MS_MAX = 60_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 /** The time limit of one answer. A service answers nothing while it applies a file with many assets. */
 const ANSWER_MS_MAX = 10_000;
 
@@ -59,7 +59,7 @@ async function reloadService(file: string, pid: number): Promise<ReloadDecision>
   if (before.pid !== pid)
     throw new Error(`process ${pid} does not answer at ${url}, process ${before.pid} does: nothing was sent`);
   process.kill(pid, 'SIGHUP');
-  for (const endMs = performance.now() + RELOAD_MS_MAX; performance.now() < endMs; await pause(LOOK_MS)) {
+  for (const endMs = performance.now() + RELOAD_MS_MAX; performance.now() < endMs; await pause(POLL_MS)) {
     const now = await requestLastReload(url);
     if (now.pid === pid && now.number > before.number) return { isOk: now.ok, messages: now.messages };
   }

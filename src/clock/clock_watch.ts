@@ -6,7 +6,7 @@ import type { StreamTimes } from './stream_times.js';
 /** The largest amount by which signed times may be ahead of the clock without a reported fault. */
 const AHEAD_NS_MAX = NS_PER_SECOND;
 /** The shortest interval between two checks. */
-const LOOK_INTERVAL_NS = 100n * NS_PER_MS;
+const CHECK_INTERVAL_NS = 100n * NS_PER_MS;
 
 export interface ClockWatchOptions {
   readonly clock: Clock;
@@ -96,7 +96,7 @@ export class ClockWatch {
   tick(nowNs: TimeNs): void {
     const lookedNs = this.#lookedNs;
     // If the clock went back, the check runs immediately.
-    if (lookedNs !== undefined && nowNs >= lookedNs && nowNs - lookedNs < LOOK_INTERVAL_NS) return;
+    if (lookedNs !== undefined && nowNs >= lookedNs && nowNs - lookedNs < CHECK_INTERVAL_NS) return;
     this.#lookedNs = nowNs;
     const { troubles, logger } = this.#options;
     for (const trouble of troubles) {

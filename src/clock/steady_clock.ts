@@ -16,8 +16,8 @@ const SYSTEM: SteadyClockSources = {
   uptimeS: uptime,
 };
 
-/** The interval at which the clock looks whether the machine was suspended. */
-const LOOK_NS = 250n * NS_PER_MS;
+/** The interval at which the clock checks whether the machine was suspended. */
+const CHECK_NS = 250n * NS_PER_MS;
 /** The shortest suspension that counts. The system gives its uptime in hundredths of a second. */
 const SUSPENSION_NS_MIN = NS_PER_SECOND;
 const NS_PER_HUNDREDTH = NS_PER_SECOND / 100n;
@@ -36,7 +36,7 @@ export function steadyClock({ wallMs, monotonicNs, uptimeS }: SteadyClockSources
   return {
     nowNs() {
       const nowNs = monotonicNs();
-      if (nowNs - lookedNs >= LOOK_NS) {
+      if (nowNs - lookedNs >= CHECK_NS) {
         lookedNs = nowNs;
         const foundNs = uptimeNs() - startUptimeNs - (nowNs - startNs);
         if (foundNs - suspendedNs >= SUSPENSION_NS_MIN) suspendedNs = foundNs;

@@ -70,10 +70,10 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * @returns `undefined` for all bytes that do not match
  */
 export function readJson<T>(schema: z.ZodType<T>, bytes: Uint8Array, bytesMax: number): T | undefined {
-  return bytes.length > bytesMax ? undefined : schema.safeParse(parse(bytes)).data;
+  return bytes.length > bytesMax ? undefined : schema.safeParse(parseJson(bytes)).data;
 }
 
-function parse(bytes: Uint8Array): unknown {
+function parseJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(UTF8.decode(bytes));
   } catch {

@@ -16,7 +16,7 @@ export function describeIssue(issue: z.core.$ZodIssue, value: unknown, isSecret 
     : `${expected}, found ${describeValue(value)}${numberIn(issue, value)}`;
 }
 
-/** Returns the end of a sentence about a text that a reader takes for a number, such as `0,1` or `0.1%`. */
+/** Returns advice for a text that is meant as a number, such as `0,1` or `0.1%`; otherwise an empty text. */
 function numberIn(issue: z.core.$ZodIssue, value: unknown): string {
   const text = typeof value === 'string' ? value.replace(',', '.').replace(/ ?%$/, '') : '';
   const isMeant =

@@ -163,7 +163,7 @@ const asset = z.strictObject({
   class: shownText.optional(),
 });
 
-/** When a publisher whose price stands still no longer counts. 0 is never. */
+/** The time after which a publisher whose price stands still no longer counts; 0 for never. */
 const aggregation = z.strictObject({
   frozen_after: durationNs({ minNs: 0n }).prefault('0s'),
   /** The smallest move, in millionths of the price. */

@@ -11,7 +11,7 @@ import { hashToken } from './token_hash.js';
 /** The largest number of warnings of one kind about assets. */
 const ASSET_WARNINGS_MAX = 20;
 /** The value 100 %, in the form of `max_deviation_percent`. */
-const DEVIATION_USELESS_MIN = 100n * BigInt(PERCENT_SCALE);
+const DEVIATION_WITHOUT_EFFECT_MIN = 100n * BigInt(PERCENT_SCALE);
 /** The smallest ambiguous ID. From this ID on, the first byte of a taxonomy ID is 0xFF. */
 const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
 
@@ -116,7 +116,7 @@ function ageWarnings({ assets }: ConfigFile): Problem[] {
 
 function deviationWarnings({ assets }: ConfigFile): Problem[] {
   return assets.flatMap(({ symbol, max_deviation_percent = 0n }, index): Problem[] => {
-    if (max_deviation_percent < DEVIATION_USELESS_MIN) return [];
+    if (max_deviation_percent < DEVIATION_WITHOUT_EFFECT_MIN) return [];
     const message = `from 100 on no price of ${symbol} is too low to count: even a price near 0 is less than 100 % below the median`;
     return [{ path: ['assets', index, 'max_deviation_percent'], message }];
   });

@@ -28,7 +28,7 @@ export interface Asset {
   readonly delta: bigint;
   /** The largest distance from the median at which an input counts, in percent times {@link PERCENT_SCALE}. */
   readonly maxDeviation: bigint | undefined;
-  /** When a publisher whose price stands still no longer counts; `undefined` if it always counts. */
+  /** The rule by which a publisher whose price stands still no longer counts; `undefined` without such a rule. */
   readonly frozen: FrozenRule | undefined;
   /** The name of a calendar, or `none` for an asset that trades around the clock. */
   readonly calendar: string;

@@ -27,7 +27,7 @@ export class PacedTurns {
   }
 
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    if (this.#isBusy) await this.#wait(caller);
+    if (this.#isBusy) await this.#waitForTurn(caller);
     this.#isBusy = true;
     const startMs = this.#workedMs();
     try {
@@ -36,11 +36,11 @@ export class PacedTurns {
       this.#owedMs += REST_FACTOR * (this.#workedMs() - startMs);
       const restMs = this.#owedMs < REST_MS_MIN ? 0 : this.#owedMs;
       this.#owedMs -= restMs;
-      this.#after(() => this.#next(), restMs);
+      this.#after(() => this.#startNext(), restMs);
     }
   }
 
-  #wait(caller: string): Promise<void> {
+  #waitForTurn(caller: string): Promise<void> {
     return new Promise((resolve) => {
       const queue = this.#waiting.get(caller);
       if (queue === undefined) this.#waiting.set(caller, [resolve]);
@@ -48,7 +48,7 @@ export class PacedTurns {
     });
   }
 
-  #next(): void {
+  #startNext(): void {
     const [caller, queue] = this.#waiting.entries().next().value ?? [];
     if (caller === undefined || queue === undefined) {
       this.#isBusy = false;

@@ -21,9 +21,9 @@ export function verifyCandidates(
   if (jobs.length === 0) return refusals;
   const verdicts =
     type === 'evm' ? pool.verifyEvm(jobs as EvmVerifyJob[]) : pool.verifyStark(jobs as StarkVerifyJob[]);
-  return verdicts instanceof Promise ? verdicts.then(fill, giveUp) : fill(verdicts);
+  return verdicts instanceof Promise ? verdicts.then(fill, refuseUnverified) : fill(verdicts);
 
-  function giveUp(error: unknown): Refusals {
+  function refuseUnverified(error: unknown): Refusals {
     if (!(error instanceof ThreadHung)) throw error;
     for (const place of places) refusals[place] = UNVERIFIED;
     return refusals;

@@ -32,7 +32,7 @@ import { publicLogState } from './public_log_state.js';
 import type { Settings } from './settings.js';
 
 /** The interval of checks for old aggregates and for changed nodes. */
-const LOOK_NS = NS_PER_SECOND / 4n;
+const CHECK_NS = NS_PER_SECOND / 4n;
 const NO_ACTIVITY: Activity = { assets: [], publishers: [] };
 const nowMs = () => performance.now();
 
@@ -69,7 +69,7 @@ class ClusterNode implements PriceMaker {
   /** The term, while this node leads; otherwise `undefined`. */
   #term: LeaderTerm | undefined;
   #fatal: string | undefined;
-  #lookNs = 0n;
+  #nextCheckNs = 0n;
 
   /** @param applied the last log record in the store */
   constructor(options: ClusterNodeOptions, applied: LogPosition, candles: NodeCandles) {
@@ -188,7 +188,7 @@ class ClusterNode implements PriceMaker {
     if (this.#term === undefined) this.#clockWatch.tick(nowNs);
     else this.#term.tick(nowNs);
     this.#options.parts.publicLog?.tick();
-    if (nowNs >= this.#lookNs) this.#checkParts(nowNs);
+    if (nowNs >= this.#nextCheckNs) this.#checkParts(nowNs);
   }
 
   start(): void {
@@ -289,7 +289,7 @@ class ClusterNode implements PriceMaker {
   #checkParts(nowNs: TimeNs): void {
     const { parts, hooks } = this.#options;
     const { isReady } = this.#member;
-    this.#lookNs = nowNs + LOOK_NS;
+    this.#nextCheckNs = nowNs + CHECK_NS;
     if (isReady && this.#candles.takeChanged()) hooks.onStoreChanged();
     this.#candles.tick(nowNs);
     const nodes = this.#directory.takeChanged();

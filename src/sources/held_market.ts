@@ -37,7 +37,7 @@ export class HeldMarket {
     const ownNs = atNs === 'unreadable' ? undefined : atNs;
     const newestNs = before?.ownNs;
     const isConfirmed = isRepeated && isSame;
-    // A quote older than one that no longer counts begins anew: the market's clock may have been set back.
+    // An older quote is accepted after a quote that no longer counts: the market's clock may have been set back.
     const isOlder = ownNs !== undefined && newestNs !== undefined && ownNs < newestNs;
     if (isOlder && !isConfirmed && receivedNs - before!.timeNs <= this.#maxAgeNs) return false;
     const isNewer =

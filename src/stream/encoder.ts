@@ -231,7 +231,7 @@ const COPIED_RUN_MIN = 3;
 /** The number of runs of neighbours whose views an encoder keeps: 0.3 MB. */
 const KEPT_VIEWS_MAX = 1_024;
 
-/** The entries of neighbours in the table. */
+/** Views of the encoded entries of assets that are neighbours in the table. */
 interface EntryViews {
   readonly first: AssetIndex;
   readonly count: number;

@@ -93,7 +93,7 @@ export class PricePublisher {
     const scaled = Object.entries(prices).map(
       ([symbol, price]) => [symbol, scaledPrice(symbol, price)] as const,
     );
-    const problem = await this.#opened();
+    const problem = await this.#waitForConnection();
     const publisher = this.#publishers.find(({ isOpen }) => isOpen);
     const result: Omit<PublishResult & { status: 'failed' }, 'traceId'> | PublishResult =
       publisher === undefined
@@ -122,7 +122,7 @@ export class PricePublisher {
   }
 
   /** Waits for the first connection. @returns the reason if no connection follows */
-  async #opened(): Promise<string | undefined> {
+  async #waitForConnection(): Promise<string | undefined> {
     let cancel: () => void = () => {};
     const late = new Promise<string>((resolve) => {
       const reason = `no connection within ${OPEN_DELAY_MS_MAX} ms`;

@@ -19,7 +19,6 @@ export interface LogApplierOptions {
   /** The public log of this node; absent when the log is off. */
   readonly publicLog?: Pick<OpenLog, 'follow' | 'record'> | undefined;
   readonly source: Pick<FeedSource, 'recorded'>;
-  /** Returns the current catalogue. */
   readonly catalogue: () => Catalogue;
   /** True when the node stores inputs. An edge stores none, because it never makes prices. */
   readonly keepsInputs: boolean;

@@ -44,7 +44,7 @@ export class PublicLog {
   #lacksQuorum = false;
   #stopped: string | undefined;
   #facts: PublicLogFacts;
-  /** The key of a reload, until the checkpoint that is being made is published. */
+  /** The key of a reload. The log signs with this key after the checkpoint in progress is published. */
   #nextKey: LogKey | undefined;
   #failure: string | undefined;
 
@@ -218,7 +218,7 @@ export class PublicLog {
     if (!(await publisher.confirm())) return;
     this.#nextCheckpointMs = nowMs() + checkpointMs;
     if (source.doubt !== undefined) throw new Error(source.doubt);
-    const head = await this.#nameHead(source);
+    const head = await this.#appendHead(source);
     if (this.#stopped !== undefined || source.isOver) return;
     await publisher.offer(head);
     await this.#publishDue(source);
@@ -228,7 +228,7 @@ export class PublicLog {
    * Writes the tree of all batches so far to the log of prices. All nodes know the tree before it is signed, so the next leader continues
    * it. No batch is between the tree and its place in the log of prices, so all nodes write the same files.
    */
-  async #nameHead(source: BatchSource): Promise<TreeHead> {
+  async #appendHead(source: BatchSource): Promise<TreeHead> {
     const { ledger } = this.#options;
     this.#isNaming = true;
     try {

@@ -14,7 +14,7 @@ export interface ServerWatchOptions {
   readonly asksDisks: boolean;
 }
 
-const ASK_MS = 10_000;
+const ASK_INTERVAL_MS = 10_000;
 /**
  * The interval between requests before the first answer, after a missing answer and during a jump of the wall clock. The servers do not
  * answer during an election.
@@ -124,7 +124,7 @@ export class ServerWatch {
     const { jumpNs = 0n } = clock;
     const isSoon =
       this.#log === undefined || this.#leaderlessFromMs !== undefined || this.#isJumping || jumpNs !== 0n;
-    if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_MS)) return;
+    if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_INTERVAL_MS)) return;
     this.#isJumping = jumpNs !== 0n;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
     this.#askedMs = nowMs;

@@ -37,7 +37,7 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 const INLINE_MICROS_MAX = 300;
 
 /** The largest work in one message to a thread. Batches that share a message cost less than a message for each batch. */
-const TOGETHER_MICROS_MAX = 5_000;
+const MESSAGE_MICROS_MAX = 5_000;
 
 /** The smallest piece into which a batch is split. Each piece costs 40 µs. */
 const PIECE_MICROS_MIN = 500;
@@ -194,7 +194,7 @@ class WorkerPool implements CryptoPool {
   /** Sends the pieces to an idle thread if they are worth a message. Otherwise does the pieces immediately. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
     const workers = this.#isDoneHere(micros) ? undefined : this.#startedThreads();
-    if (workers !== undefined && workers.idle > 0) void this.#runOn(workers, pieces);
+    if (workers !== undefined && workers.idle > 0) void this.#runOnThreads(workers, pieces);
     else doTogether(pieces);
   }
 
@@ -227,7 +227,7 @@ class WorkerPool implements CryptoPool {
     while (workers.idle > 0 && this.#waiting.size > 0) {
       // The threads and the calling thread share the waiting work equally, so that all threads finish at the same time.
       const share = this.#waiting.micros / (this.#threads + 1);
-      void this.#runOn(workers, this.#waiting.takeTogether(Math.min(share, TOGETHER_MICROS_MAX)));
+      void this.#runOnThreads(workers, this.#waiting.takeTogether(Math.min(share, MESSAGE_MICROS_MAX)));
     }
     if (this.#helps || !this.#waiting.hasUntried) return;
     this.#helps = true;
@@ -239,7 +239,7 @@ class WorkerPool implements CryptoPool {
     });
   }
 
-  async #runOn(workers: Threads, pieces: readonly QueuedWork[]): Promise<void> {
+  async #runOnThreads(workers: Threads, pieces: readonly QueuedWork[]): Promise<void> {
     const { kind } = pieces[0]!;
     try {
       const jobs = joinedJobs(pieces);

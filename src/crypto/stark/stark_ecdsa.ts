@@ -141,6 +141,7 @@ interface TabledKey {
 const VALUE_LIMIT = 2n ** 251n;
 
 const KEY_WINDOW_BITS = 8;
+/** The number of verifications without a use after which the table of a key may be dropped. */
 const IDLE_VERIFICATIONS = 1_000;
 
 /**

@@ -59,7 +59,7 @@ class GroupWalk {
   #at = 0;
   #crc = 0;
   #lastNs: bigint | undefined;
-  /** The position of damage after the last group with times. */
+  /** The position of the damage that follows the last group with times. */
   #damagedAt: number | undefined;
 
   constructor(path: string, listed: KnownHour) {
@@ -93,7 +93,7 @@ class GroupWalk {
     return { groups: this.#groups, damage: this.#damage };
   }
 
-  /** Notes that entries up to a time are lost. Damage may also lose no time, but the entries that were in force. */
+  /** Notes that entries up to a time are lost. Damage that loses no time may still lose the entries that were in force. */
   #noteLoss(words: string, lastNs: bigint): void {
     const firstNs = this.#lastNs === undefined ? (this.#listed.firstNs ?? lastNs) : this.#lastNs + 1n;
     const damage = `${this.#path} ${words}`;

@@ -84,7 +84,7 @@ export class HourReader {
     const known = this.#found.get(key);
     if (known !== undefined) return known;
     const found = await findGroups(path, listed);
-    // Damage is looked for again, because a file may come back.
+    // Groups with damage are read again by the next reader, because a file may come back.
     if (found?.damage.length === 0) rememberValue(this.#found, key, found, HOURS_MAX);
     if (found !== undefined) return found;
     if (!this.#isCurrent(listed)) throw new PastChanged();

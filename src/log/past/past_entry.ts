@@ -38,7 +38,7 @@ export interface WrittenEntry extends EntryMoment {
   readonly text: string;
 }
 
-/** Symbols contain no spaces. */
+/** The separator between symbol and signature type. Symbols contain no spaces. */
 const SEPARATOR = ' ';
 
 /** Returns the name of an asset in the past, such as `BTCUSD evm`. It does not depend on the configuration. */

@@ -66,7 +66,7 @@ function runningMinute(newest: Holding | undefined, minute: number, price: numbe
 }
 
 /** Returns whether a holding that arrives again is older than the newest holding. Several holdings may have the same time. */
-export function isBefore(told: Holding, newest: Holding): boolean {
-  if (told.timeNs !== newest.timeNs) return told.timeNs < newest.timeNs;
-  return (told.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);
+export function isBefore(repeated: Holding, newest: Holding): boolean {
+  if (repeated.timeNs !== newest.timeNs) return repeated.timeNs < newest.timeNs;
+  return (repeated.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);
 }

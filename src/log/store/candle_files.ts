@@ -35,7 +35,7 @@ export type OnCandle = (
 /** The rows of one read: a day of minutes, or fifteen days of quarter hours. */
 const ROWS_AT_ONCE = 1_440;
 /** The largest number of files whose damage is reported. */
-const TOLD_MAX = 1_000;
+const REPORTED_MAX = 1_000;
 const UNIT_S: Readonly<Record<CandleUnit, number>> = { minute: 60, quarter: 900 };
 
 /**
@@ -45,7 +45,7 @@ const UNIT_S: Readonly<Record<CandleUnit, number>> = { minute: 60, quarter: 900 
 export class CandleFiles {
   readonly #dir: string;
   readonly #onDamage: (reason: string) => void;
-  readonly #toldFiles = new Set<string>();
+  readonly #reportedFiles = new Set<string>();
   readonly #rows = Buffer.alloc(ROWS_AT_ONCE * ROW_BYTES);
   readonly #row = Buffer.alloc(ROW_BYTES);
 
@@ -165,8 +165,8 @@ export class CandleFiles {
   }
 
   #reportDamage(path: string, reason: string): void {
-    if (this.#toldFiles.has(path) || this.#toldFiles.size >= TOLD_MAX) return;
-    this.#toldFiles.add(path);
+    if (this.#reportedFiles.has(path) || this.#reportedFiles.size >= REPORTED_MAX) return;
+    this.#reportedFiles.add(path);
     this.#onDamage(`${path} is damaged: ${reason}`);
   }
 }

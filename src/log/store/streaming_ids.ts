@@ -126,7 +126,7 @@ function textOf(meanings: ReadonlyMap<number, ReadonlyMap<number, AssetName>>): 
   );
   if (lines.length > MEANINGS_MAX) throw new Error(`it would have more than ${MEANINGS_MAX} lines`);
   const body = lines.join('');
-  return `${HEAD}${body}# ${lines.length} lines, SHA-256 ${sha256(body)}\n`;
+  return `${HEAD}${body}# ${lines.length} lines, SHA-256 ${sha256Hex(body)}\n`;
 }
 
 function sortedById<Value>(map: ReadonlyMap<number, Value>): [number, Value][] {
@@ -140,7 +140,7 @@ function readMeanings(text: string): Map<number, Map<number, AssetName>> | strin
   const [, count, hash] = LAST.exec(text.slice(end, -1)) ?? [];
   const body = text.slice(HEAD.length, end);
   if (count === undefined) return 'its last line is missing';
-  if (sha256(body) !== hash) return 'its lines do not have the SHA-256 of its last line';
+  if (sha256Hex(body) !== hash) return 'its lines do not have the SHA-256 of its last line';
   const meanings = new Map<number, Map<number, AssetName>>();
   for (const line of body.split('\n').slice(0, -1)) {
     const [, taxonomyId, id, type, symbol] = LINE.exec(line) ?? [];
@@ -152,6 +152,6 @@ function readMeanings(text: string): Map<number, Map<number, AssetName>> | strin
   return meanings;
 }
 
-function sha256(text: string): string {
+function sha256Hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 import type { CalendarDefinition } from './definition.js';
 
-/** The time before the last known day from which on the operator is told, in days. */
-const TOLD_DAYS = 31;
+/** The number of days before the last known day from which on the operator is warned. */
+const WARNED_DAYS = 31;
 
 /** A calendar whose closures and hours are known for a short time only. */
 export interface NearHorizon {
@@ -16,10 +16,10 @@ export function nearHorizons(
   unixMs: number,
 ): NearHorizon[] {
   const today = Temporal.Instant.fromEpochMilliseconds(unixMs).toZonedDateTimeISO('UTC').toPlainDate();
-  const told = today.add({ days: TOLD_DAYS }).toString();
+  const warnedUntil = today.add({ days: WARNED_DAYS }).toString();
   return Object.entries(definitions).flatMap(([name, definition]) => {
     const last = knownUntil(definition);
-    if (last === undefined || last > told) return [];
+    if (last === undefined || last > warnedUntil) return [];
     const state = last < today.toString() ? 'were known until' : 'are known until';
     return { name, message: `its closures and hours ${state} ${last}: add those after it` };
   });

@@ -93,7 +93,7 @@ export class Logins {
     if ('error' in header) return this.#refuseLogin(request, header.reason, header.error);
     const hash = this.#hashOf(header.text);
     if (isLimiting) {
-      const limited = this.#limitOf(request, hash);
+      const limited = this.#usedUpAllowance(request, hash);
       if (limited !== undefined) return this.#refuseLimited(request, limited);
     }
     const token = tokens.find(hash);
@@ -117,7 +117,7 @@ export class Logins {
     if ('error' in claim) return this.#refuseLogin(request, claim.reason, claim.error, claim.status);
     const name = loginName(claim.publisher);
     if (clock.nowNs() < this.#limitedUntilNs) {
-      const limited = this.#limitOf(request, name);
+      const limited = this.#usedUpAllowance(request, name);
       if (limited !== undefined) return this.#refuseLimited(request, limited);
     }
     const login = publishers.verify(claim);
@@ -165,7 +165,7 @@ export class Logins {
    * @param name the hash of a token, or a publisher's name
    * @returns the allowance of a client address that has used it up; `undefined` otherwise, and for a name that this address used before
    */
-  #limitOf(request: RestRequest, name: string): Allowance | undefined {
+  #usedUpAllowance(request: RestRequest, name: string): Allowance | undefined {
     const client = this.#options.clientOf(request);
     const allowance = this.#failures.peek(client, this.#options.failuresPerMinute, MINUTE_NS);
     return allowance.allowed || this.#options.familiar.read(`${client} ${name}`) > 0n ? undefined : allowance;

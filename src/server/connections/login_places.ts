@@ -9,7 +9,7 @@ import type { Connection, ConnectionEvents } from './connection.js';
 export const CONNECTIONS_PER_LOGIN = 4;
 /** The time after a new update for which a connection keeps its place. */
 const KEPT_MS = 10_000;
-/** The interval at which a thread looks whether a newer login on another thread needs a place. */
+/** The interval at which a thread checks whether a newer login on another thread needs a place. */
 const CHECK_MS = 500;
 
 interface LoginConnection {

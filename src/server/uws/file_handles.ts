@@ -14,7 +14,7 @@ const LAST_HANDLES = 4;
  */
 const SLACK = 2;
 /** The interval of checks. A check takes 10 µs, and 0.2 ms in an idle process, because the process must wake up. */
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /**
  * The number of handles that a start opens in addition to the handles of its threads. A start reads many modules at once, and
@@ -97,7 +97,7 @@ export class FileHandleWatch {
   /** @param onLook called after each check, even if nothing changed, because the caller may have missed the previous call */
   constructor(onLook: (handlesFor: HandlesFor) => void) {
     this.#onLook = onLook;
-    this.#timer = setInterval(() => this.#checkHandles(), LOOK_MS).unref();
+    this.#timer = setInterval(() => this.#checkHandles(), CHECK_MS).unref();
   }
 
   get isShort(): boolean {

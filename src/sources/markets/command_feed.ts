@@ -50,7 +50,7 @@ export class CommandFeed implements MarketFeed {
   #failures = 0;
   #hasReceived = false;
   #cancelRetry: () => void = () => {};
-  #cancelLook: () => void = () => {};
+  #cancelCheck: () => void = () => {};
 
   constructor(options: CommandFeedOptions) {
     this.#options = options;
@@ -91,7 +91,7 @@ export class CommandFeed implements MarketFeed {
   close(): void {
     this.#isClosed = true;
     this.#cancelRetry();
-    this.#cancelLook();
+    this.#cancelCheck();
     const child = this.#child;
     if (child === undefined) return;
     signal(child, 'SIGTERM');
@@ -116,7 +116,7 @@ export class CommandFeed implements MarketFeed {
   #endIfSilent(child: ChildProcess): void {
     const { maxSilenceMs, sink, schedule } = this.#options;
     this.#hasReceived = false;
-    this.#cancelLook = schedule(() => {
+    this.#cancelCheck = schedule(() => {
       if (this.#hasReceived) return this.#endIfSilent(child);
       sink.warn(`no quote for ${maxSilenceMs / 1000} s`);
       killGroup(child);
@@ -127,7 +127,7 @@ export class CommandFeed implements MarketFeed {
     if (this.#isClosed || child !== this.#child) return;
     const { sink, schedule, random } = this.#options;
     this.#child = undefined;
-    this.#cancelLook();
+    this.#cancelCheck();
     sink.end(connection);
     sink.warn(`${reason}; starting it again`);
     this.#cancelRetry = schedule(() => this.open(), retryDelayMs(this.#failures++, random()));

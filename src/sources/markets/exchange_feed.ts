@@ -3,7 +3,7 @@ import { type ExchangeFeedOptions, ExchangeLine } from './exchange_line.js';
 import type { MarketFeed } from './market_feed.js';
 
 /** The interval of the watchdogs' checks. */
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 
 /**
  * All connections to one exchange. Pairs that are still silent after a second subscription move to a separate connection, so that the other
@@ -15,7 +15,7 @@ export class ExchangeFeed implements MarketFeed {
   readonly #lines: ExchangeLine[] = [];
   /** The line for pairs that were silent on another line. */
   #silentLine: ExchangeLine | undefined;
-  #cancelLook: () => void = () => {};
+  #cancelCheck: () => void = () => {};
 
   constructor(options: ExchangeFeedOptions) {
     this.#pairs = new Map(options.pairs);
@@ -38,7 +38,7 @@ export class ExchangeFeed implements MarketFeed {
   }
 
   close(): void {
-    this.#cancelLook();
+    this.#cancelCheck();
     this.#options.asker?.close();
     for (const line of this.#lines) line.close();
   }
@@ -60,7 +60,7 @@ export class ExchangeFeed implements MarketFeed {
       if (silent.length === line.size || line === this.#silentLine) line.renew('no pair sends frames');
       else this.#moveToSilentLine(line, silent);
     }
-    this.#cancelLook = this.#options.schedule(() => this.#checkLines(), LOOK_MS);
+    this.#cancelCheck = this.#options.schedule(() => this.#checkLines(), CHECK_MS);
   }
 
   #moveToSilentLine(line: ExchangeLine, pairs: readonly string[]): void {

@@ -17,10 +17,10 @@ import { WarningLog } from './warning_log.js';
 const ALIVE_MS = 250;
 /** The longest time without work of the process after which the frames that wait are read. */
 const STALL_NS_MAX = 5n * NS_PER_SECOND;
-/** The smallest difference between the clocks that is recorded anew. The wall clock's small corrections are slower. */
+/** The smallest change of the difference between the clocks that is recorded. The wall clock's small corrections are slower. */
 const SHIFT_NS_MIN = NS_PER_MS;
-/** The smallest step of the wall clock of which the operator is told. */
-const TOLD_SHIFT_NS = NS_PER_SECOND;
+/** The smallest step of the wall clock that is reported to the operator. */
+const REPORTED_SHIFT_NS = NS_PER_SECOND;
 
 export interface SourceRunOptions {
   readonly plan: SourcesPlan;
@@ -186,7 +186,7 @@ export class SourceRun {
     this.#shiftNs = shiftNs;
     this.#record(nowNs, { shift: String(shiftNs) });
     this.#room.shift(shiftNs);
-    if (stepNs >= TOLD_SHIFT_NS || stepNs <= -TOLD_SHIFT_NS)
+    if (stepNs >= REPORTED_SHIFT_NS || stepNs <= -REPORTED_SHIFT_NS)
       this.#options.warn(
         `the clock of this host has moved by ${Number(stepNs / NS_PER_MS) / 1000} s; ages do not follow it`,
       );
