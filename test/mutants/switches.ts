@@ -245,8 +245,8 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     [
       'a new reader joins without the prices that it lacks',
-      'if (group.intervalMs !== undefined || isUpToDate) this.#join(group, session);',
-      'this.#join(group, session);',
+      'if (group.intervalMs !== undefined || isUpToDate) this.#joinGroup(group, session);',
+      'this.#joinGroup(group, session);',
     ],
   ]),
   ...of('stream/request', 'stream/request', [
