@@ -9,8 +9,6 @@ import { type Served, startEdges, startThreads } from './served.js';
 
 // Measures how a service scales over threads, and over edges of a cluster on the same machine. bench/README.md describes the figures.
 
-// The servers and clients end with this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const { values } = parseArgs({ options: { smoke: { type: 'boolean' }, json: { type: 'string' } } });
 
 const FULL: Sizes = {
@@ -35,15 +33,20 @@ const columns: Record<string, Figures> = {};
 const skipped: string[] = [];
 const machine = describeMachine();
 
+// The servers and clients end with this process.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    skipped.push(`the rest, because the measurement was ended after ${secondsSinceStart().toFixed(0)} s`);
+    showResult();
+    process.exit(1);
+  });
 print(machineText(machine));
 for (const count of COUNTS)
   await measureColumn(count, 'thread', startThreads, () => measureUpdates(count, sizes));
 if (findNatsServer() === undefined)
   skipped.push('edges, because there is no nats-server: scripts/nats_server.sh fetches it');
 else for (const count of COUNTS) await measureColumn(count, 'edge', startEdges);
-for (const line of table()) print(line);
-const result = { commit: programCommit(), machine, seconds: secondsSinceStart(), columns, skipped };
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
+showResult();
 
 /** Measures a service, or writes the reason why this machine cannot. */
 async function measureColumn(
@@ -58,9 +61,17 @@ async function measureColumn(
   if (secondsSinceStart() > START_S_MAX) return void skip(`because ${START_S_MAX} s have passed`);
   process.stderr.write(`${secondsSinceStart().toFixed(0)} s: ${name}\n`);
   const served = await start(count);
-  columns[name] = await measureServed(served, Math.max(2, count), sizes, skip);
+  const figures: Figures = {};
+  columns[name] = figures;
+  await measureServed(served, Math.max(2, count), sizes, figures, skip);
   await served.stop();
-  Object.assign(columns[name], await measureMore());
+  Object.assign(figures, await measureMore());
+}
+
+function showResult(): void {
+  for (const line of table()) print(line);
+  const result = { commit: programCommit(), machine, seconds: secondsSinceStart(), columns, skipped };
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
 }
 
 function table(): string[] {

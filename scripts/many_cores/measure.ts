@@ -38,15 +38,16 @@ const LOAD = fileURLToPath(new URL('../../bench/load/main.js', import.meta.url))
 /**
  * Measures a service.
  * @param processes the number of client processes
+ * @param figures receives each figure as soon as it is measured, so that a measurement that is ended keeps its first figures
  * @param onSkip receives the reason why readers are left out
  */
 export async function measureServed(
   served: Served,
   processes: number,
   sizes: Sizes,
+  figures: Figures,
   onSkip: (line: string) => void,
-): Promise<Figures> {
-  const figures: Figures = {};
+): Promise<void> {
   for (const assets of REST_ASSETS) await addAnswers(figures, served, processes, assets, sizes);
   await addDelays(figures, 'alone', served, sizes);
   for (const [connections, channel] of sizes.readers) {
@@ -66,7 +67,6 @@ export async function measureServed(
     });
     await readers.close();
   }
-  return figures;
 }
 
 /** Measures the EVM updates that a new service accepts. */
