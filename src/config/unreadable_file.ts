@@ -1,4 +1,4 @@
-/** Returns the end of a sentence about a file that cannot be read. The reason comes from the operating system's error. */
+/** Returns `cannot be read:` and the reason from the operating system's error. */
 export function cannotBeRead(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return `cannot be read: ${REASONS[code ?? ''] ?? (code || (error as Error).message)}`;

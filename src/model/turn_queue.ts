@@ -94,7 +94,7 @@ export class TurnQueue {
    */
   run(owner: WorkOwner, bytes: number, work: () => void): void {
     if (this.isFree) this.now(work);
-    else this.#wait(owner, ENTRY_BYTES + bytes, work, 'last');
+    else this.#addToQueue(owner, ENTRY_BYTES + bytes, work, 'last');
   }
 
   /**
@@ -103,7 +103,7 @@ export class TurnQueue {
    */
   resume(owner: WorkOwner, work: () => void): void {
     if (this.isFree) this.now(work);
-    else this.#wait(owner, ENTRY_BYTES, work, 'first');
+    else this.#addToQueue(owner, ENTRY_BYTES, work, 'first');
   }
 
   /**
@@ -128,7 +128,12 @@ export class TurnQueue {
     return !this.#isWorking && this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
   }
 
-  #wait({ caller, connection }: WorkOwner, bytes: number, work: () => void, place: 'first' | 'last'): void {
+  #addToQueue(
+    { caller, connection }: WorkOwner,
+    bytes: number,
+    work: () => void,
+    place: 'first' | 'last',
+  ): void {
     let lane = this.#lanes.get(caller);
     if (lane === undefined) {
       const servedMs = Math.max(this.#servedMs, this.#servedMsOf.get(caller) ?? 0);

@@ -276,7 +276,7 @@ class ClusterNode implements PriceMaker {
   }
 
   /**
-   * @param own the outcome from this node, while it leads; without an outcome, the term has ended and the log may still contain the message
+   * Waits for this node's outcome. Without an outcome, the term has ended, and the message is forwarded; the log may already contain it.
    */
   async #orForward(
     own: Promise<PublishOutcome | undefined>,

@@ -146,7 +146,7 @@ export class TickReceiver implements ShownPrices {
   }
 
   keep(live: ReadonlyMap<AssetKey, LivePrice>): void {
-    for (const asset of this.#live.keys()) if (!live.has(asset)) this.#end(asset);
+    for (const asset of this.#live.keys()) if (!live.has(asset)) this.#endPrice(asset);
   }
 
   /** Reports all prices again, because the node's assets have changed. */
@@ -246,17 +246,17 @@ export class TickReceiver implements ShownPrices {
     this.#isComplete = named.size === prices.size;
     this.#askMs = this.#isComplete ? Number.POSITIVE_INFINITY : nowMs() + timing.retryMs;
     this.keep(named);
-    for (const [asset, live] of named) this.#set(asset, live);
+    for (const [asset, live] of named) this.#setPrice(asset, live);
     this.#shownMs = nowMs();
   }
 
   #change({ prices, ended }: TickBatch): void {
     for (const id of ended) {
       const asset = this.#names.keyOf(id);
-      if (asset !== undefined) this.#end(asset);
+      if (asset !== undefined) this.#endPrice(asset);
     }
     const named = this.#withNames(prices);
-    for (const [asset, live] of named) this.#set(asset, live);
+    for (const [asset, live] of named) this.#setPrice(asset, live);
     this.#shownMs = this.#options.nowMs();
     if (named.size < prices.size) this.#noteGap();
   }
@@ -270,20 +270,20 @@ export class TickReceiver implements ShownPrices {
     return named;
   }
 
-  #set(asset: AssetKey, live: LivePrice): void {
+  #setPrice(asset: AssetKey, live: LivePrice): void {
     if (isSameLivePrice(live, this.#live.get(asset))) return;
     this.#live.set(asset, live);
     this.#options.prices.priced(assetOf(asset), live);
   }
 
-  #end(asset: AssetKey): void {
+  #endPrice(asset: AssetKey): void {
     if (this.#live.delete(asset)) this.#options.prices.ended(assetOf(asset));
   }
 
   /** Ends all shown prices. */
   clear(): void {
     this.#isComplete = false;
-    for (const asset of this.#live.keys()) this.#end(asset);
+    for (const asset of this.#live.keys()) this.#endPrice(asset);
   }
 }
 

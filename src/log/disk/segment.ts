@@ -146,7 +146,7 @@ export class SegmentReader {
   }
 
   /**
-   * Reads the head. All of a segment with the name of another one is damage.
+   * Reads the head. A segment that lies under the name of another segment is damaged as a whole.
    * @returns false for the head of another segment
    * @throws Error for the head of another format
    */

@@ -8,7 +8,7 @@ export interface PeerConnectionsOptions {
 }
 
 const REASON = 'too many connections from this address\n';
-const REFUSAL = [
+const REFUSAL_ANSWER = [
   'HTTP/1.1 429 Too Many Requests',
   'Content-Type: text/plain; charset=utf-8',
   `Content-Length: ${REASON.length}`,
@@ -28,7 +28,7 @@ export function limitPeerConnections(server: Server, options: PeerConnectionsOpt
     const open = counts.get(peer) ?? 0;
     if (open >= connectionsMax) {
       onRefused();
-      socket.write(REFUSAL);
+      socket.write(REFUSAL_ANSWER);
       socket.destroySoon();
       return;
     }

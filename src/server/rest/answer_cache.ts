@@ -12,8 +12,8 @@ export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
  * assets.
  */
 const ENTRY_BYTES = 4 * 1024;
-/** The text before an answer is stored. */
-const NOT_ASKED: AskedText = { caller: '', path: '', query: '' };
+/** The request text of an entry that has no answer yet. */
+const NO_REQUEST: AskedText = { caller: '', path: '', query: '' };
 
 /**
  * Encoded answers that stay correct for a while. Readers request the same assets many times between two signatures. For 100 assets, sending
@@ -76,7 +76,7 @@ export class AnswerCache {
     const body = bytes instanceof PartedBody ? bytes.joined() : bytes;
     const kept = {
       key,
-      asked: NOT_ASKED,
+      asked: NO_REQUEST,
       body,
       isCurrent,
       bytes: body.length + 2 * key.length + ENTRY_BYTES,

@@ -30,7 +30,7 @@ export class Reloads {
   constructor(nowSeconds: () => number, certificateEndSeconds: () => number | undefined) {
     this.#nowSeconds = nowSeconds;
     this.#certificateEndSeconds = certificateEndSeconds;
-    this.#succeeded();
+    this.#noteSuccess();
   }
 
   get state(): ReloadState {
@@ -45,10 +45,10 @@ export class Reloads {
     try {
       reload();
     } catch (error) {
-      this.#failed();
+      this.#noteFailure();
       throw error;
     }
-    this.#succeeded();
+    this.#noteSuccess();
   }
 
   get verdict(): ReloadVerdict {
@@ -57,15 +57,15 @@ export class Reloads {
 
   /** Records the verdict on a requested reload. A file that was invalid before {@link run} counts as a failed reload. */
   decided(isOk: boolean, messages: readonly string[]): void {
-    if (!isOk) this.#failed();
+    if (!isOk) this.#noteFailure();
     this.#verdict = { number: this.#verdict.number + 1, isOk, messages };
   }
 
-  #failed(): void {
+  #noteFailure(): void {
     this.#state = { ...this.#state, reload: { atSeconds: this.#nowSeconds(), isOk: false } };
   }
 
-  #succeeded(): void {
+  #noteSuccess(): void {
     this.#state = {
       reload: { atSeconds: this.#nowSeconds(), isOk: true },
       certificateEndSeconds: this.#certificateEndSeconds() ?? this.#state?.certificateEndSeconds,

@@ -43,7 +43,7 @@ export class TopAsker {
   /** Requests a pair's prices. A failed request has no answer. A request that is no longer needed is dropped, and so is its answer. */
   ask(pair: string, request: TopRequest): void {
     this.#waiting.set(pair, request);
-    if (!this.#isBusy) void this.#next();
+    if (!this.#isBusy) void this.#askNext();
   }
 
   close(): void {
@@ -53,19 +53,19 @@ export class TopAsker {
     for (const connection of this.#connections.values()) this.#options.sink.end(connection);
   }
 
-  async #next(): Promise<void> {
+  async #askNext(): Promise<void> {
     const [next] = this.#waiting;
     this.#isBusy = next !== undefined && !this.#closed.signal.aborted;
     if (next === undefined || !this.#isBusy) return;
     const [pair, request] = next;
     this.#waiting.delete(pair);
-    const pauseMs = request.isNeeded() ? await this.#ask(pair, request) : 0;
+    const pauseMs = request.isNeeded() ? await this.#requestTop(pair, request) : 0;
     if (!this.#closed.signal.aborted)
-      this.#cancelPause = this.#options.schedule(() => void this.#next(), pauseMs);
+      this.#cancelPause = this.#options.schedule(() => void this.#askNext(), pauseMs);
   }
 
   /** @returns the pause after the request */
-  async #ask(pair: string, request: TopRequest): Promise<number> {
+  async #requestTop(pair: string, request: TopRequest): Promise<number> {
     const { top, url, sink } = this.#options;
     const { signal } = this.#closed;
     const address = url.replaceAll('{symbol}', encodeURIComponent(top.nameOf(pair)));
