@@ -37,7 +37,6 @@ function line(type: MessageType): Line {
     unit: 'ms p50',
     variant: 'service',
     figure: `${type}: p50`,
-    bound: { atMost: 0.5 },
     peers: [{ variant: PEER, figure: `${type}: p50`, ratio: { atMost: 1.5 } }],
     shown: [
       { name: 'p99', unit: 'ms', variant: 'service', figure: `${type}: p99` },

@@ -54,7 +54,6 @@ export const sources: Row = {
       unit: 'MiB',
       variant: 'publish --from',
       figure: 'MiB',
-      bound: { atMost: 90e6 / MIB },
     },
   ],
 };
