@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { CHAIN_CRYPTO } from '../client/verify/chain_crypto.js';
 import { decodePayload } from '../client/verify/decode_payload.js';
+import { readNamedFile } from '../config/unreadable_file.js';
 import { followChain, keysAt } from '../model/announcement_chain.js';
 import { announcementLines } from '../wire/announcement.js';
 
@@ -33,7 +33,7 @@ export function chainSigners(options: ChainOptions): ChainSigners | undefined {
   if (root === undefined && signer === undefined) throw new Error('--chain needs --root or --signer');
   const nowS = Math.floor(Date.now() / 1000);
   const trust = root === undefined ? { keys: signer, nowS } : { root, nowS };
-  const followed = followChain(announcementsOf(readFileSync(chain, 'utf8')), trust, CHAIN_CRYPTO);
+  const followed = followChain(announcementsOf(readNamedFile(chain).toString()), trust, CHAIN_CRYPTO);
   if (!followed.ok) throw new Error(`--chain: ${followed.reason}`);
   const { list } = followed;
   // An empty list of signers would be an invalid option.

@@ -49,7 +49,7 @@ export class InvalidPlan extends Error {}
 export function writeHostFiles(plan: HostPlan): HostFiles {
   const dir = resolve(plan.dir);
   if (existsSync(dir) && readdirSync(dir).length > 0)
-    throw new Error(`${dir} is not empty: its keys may be in use, so nothing was written`);
+    throw new Error(`${dir} is not empty: its keys may be in use, so nothing was written; name a new folder`);
   const dataDir = resolve(dir, plan.dataDir);
   const paths = { node: process.execPath, root: ROOT, dir, dataDir };
   for (const path of Object.values(paths))

@@ -99,7 +99,8 @@ export function registerKeys(program: Command): void {
     .action((chain: string) =>
       runAction(keys, () => {
         const { newest } = readChainFile(chain);
-        if (newest === undefined) throw new Error(`${chain} has no announcement`);
+        if (newest === undefined)
+          throw new Error(`${chain} has no announcement: keys announce --chain signs the first`);
         print(describeList(newest));
       }),
     );

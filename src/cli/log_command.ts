@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type Evidence, parseEvidence } from '../client/verify/evidence_file.js';
 import { verifyEvidence } from '../client/verify/log_evidence.js';
 import { ServedLog } from '../client/verify/served_log.js';
+import { readNamedFile } from '../config/unreadable_file.js';
 import { makeFolder, systemReason } from '../log/store/data_folder.js';
 import { AuditFolder } from '../publiclog/witness/audit_folder.js';
 import { LogAudit } from '../publiclog/witness/log_audit.js';
@@ -106,7 +106,7 @@ export function registerLog(program: Command, streams: CommandStreams = process)
     )
     .action(async (file: string, flags: EvidenceFlags) => {
       try {
-        const evidence = parseEvidence(readFileSync(file, 'utf8'));
+        const evidence = parseEvidence(readNamedFile(file).toString());
         process.exitCode = await proveEvidence(evidence, flags, new LineWriter(streams.stdout, () => {}));
       } catch (error) {
         writeLine(streams.stderr, shown`log verify: ${errorText(error)}`);
@@ -296,5 +296,5 @@ function auditSummary(
 }
 
 function readPolicy(file: string): LogPolicy {
-  return parsePolicy(readFileSync(file));
+  return parsePolicy(readNamedFile(file));
 }

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { requireData } from '../log/store/contents.js';
 import { isFolderInUse } from '../log/store/folder_lock.js';
 import { streamsFolderOf } from '../publiclog/ledger/ledger_folder.js';
 import { beginNewOrigin, type EndedLog } from '../publiclog/ledger/new_origin.js';
@@ -23,8 +23,7 @@ export function registerNewOrigin(log: Command, { stdout, stderr }: CommandStrea
     .option('--even-if-healthy', 'end a log that could go on', false)
     .action(async (folder: string, origin: string, { evenIfHealthy, streams }: NewOriginOptions) => {
       try {
-        if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-          throw new Error(`${folder} is not a data folder`);
+        requireData(folder);
         if (await isFolderInUse(folder)) throw new Error(`a service runs on ${folder}: stop it first`);
         const ended = await beginNewOrigin(streams ? streamsFolderOf(folder) : folder, origin, evenIfHealthy);
         writeLine(stdout, ownText(reportOf(ended, origin, streams ? 'log.stream_origin' : 'log.origin')));

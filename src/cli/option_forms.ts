@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { readServiceUrl } from '../client/connect/service_url.js';
 import { addressFault, keyFault } from '../client/verify/key_form.js';
+import { ATTRIBUTE_NAMES } from '../wire/attribute_facts.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { ORACLE_ID_LENGTH, PUBLIC_KEY_BYTES, type SignatureType } from '../wire/signatures.js';
 
@@ -60,6 +61,13 @@ export function parseOracleId(text: string): string {
   );
 }
 
+/** Reads the names of attributes, with commas between. @throws InvalidArgumentError for another text */
+export function parseAttributes(text: string): readonly string[] {
+  const names = text.split(',');
+  const isKnown = names.every((name) => ATTRIBUTE_NAMES.includes(name));
+  return valueUnless(isKnown ? undefined : `expected a list of ${ATTRIBUTE_NAMES.join(',')}`, names);
+}
+
 /** Reads the name of a service, as in `<name>_signed_price`. @throws InvalidArgumentError for another text */
 export function parseServiceName(text: string): string {
   return valueUnless(
@@ -68,7 +76,7 @@ export function parseServiceName(text: string): string {
   );
 }
 
-function valueUnless(fault: string | undefined, value: string): string {
+function valueUnless<T>(fault: string | undefined, value: T): T {
   if (fault !== undefined) throw new InvalidArgumentError(fault);
   return value;
 }

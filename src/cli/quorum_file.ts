@@ -17,6 +17,7 @@ import type { KeySource } from '../config/key_source.js';
 import { type Environment, readSecret } from '../config/private_keys.js';
 import { schemaProblems, unlessKnown } from '../config/schema_problems.js';
 import { durationNs, keySource, line } from '../config/schema_values.js';
+import { cannotBeRead } from '../config/unreadable_file.js';
 import { NS_PER_MS } from '../model/time.js';
 
 export type QuorumFile =
@@ -65,7 +66,7 @@ export function readQuorumFile(file: string, env: Environment): QuorumFile {
   try {
     return parseQuorumFile(readFileSync(file, 'utf8'), file, env);
   } catch (error) {
-    return { ok: false, errors: [`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`] };
+    return { ok: false, errors: [`${file}: ${cannotBeRead(error)}`] };
   }
 }
 

@@ -30,6 +30,7 @@ import {
 } from './client_command.js';
 import { decodedFrame, timeOf } from './decoded_frame.js';
 import { type NamingOptions, resolveAssets } from './named_assets.js';
+import { parseAttributes } from './option_forms.js';
 import { subscribeQuorum } from './quorum_subscription.js';
 import { RaisedTaxonomy } from './raised_taxonomy.js';
 import { LineWriter, ownText, reasonText, type Shown, shown, writeLine } from './shown_line.js';
@@ -37,7 +38,7 @@ import { LineWriter, ownText, reasonText, type Shown, shown, writeLine } from '.
 interface SubscribeOptions extends NamingOptions {
   readonly channel?: Channel;
   readonly messageType?: MessageType;
-  readonly attrs?: string;
+  readonly attrs?: readonly string[];
   readonly count?: number;
   readonly decode: boolean;
   readonly quorum?: string;
@@ -86,7 +87,11 @@ export function registerSubscribe(
         'signature type of the assets that symbols name (default: evm for a symbol that has both)',
       ).choices(SIGNATURE_TYPES),
     )
-    .option('--attrs <names>', `further attributes of each asset: ${ATTRIBUTE_NAMES.join(', ')}`)
+    .option(
+      '--attrs <names>',
+      `further attributes of each asset: ${ATTRIBUTE_NAMES.join(', ')}`,
+      parseAttributes,
+    )
     .option('--count <n>', 'end after this many frames', parseCount)
     .option(
       '--decode',
@@ -217,7 +222,7 @@ async function subscribeAssets(
     token: options.token,
     channel: options.channel,
     messageType: options.messageType,
-    addtlAttrs: options.attrs?.split(','),
+    addtlAttrs: options.attrs,
     openSocket: NODE.openSocket,
     onFrame: (frame) => received.receive(frame),
     onTaxonomyChange: (former, returned) => warn(describeChange(former, returned)),

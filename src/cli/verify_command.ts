@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError } from 'commander';
 import { signedTimeOf } from '../client/verify/aggregate_form.js';
@@ -8,7 +8,7 @@ import type { Payload } from '../client/verify/decode_payload.js';
 import { parseExactJson } from '../client/verify/exact_json.js';
 import { aggregatesIn, verifyNamed } from '../client/verify/verify_aggregate.js';
 import { verifyPayload } from '../client/verify/verify_payload.js';
-import { cannotBeRead } from '../config/unreadable_file.js';
+import { readNamedFile } from '../config/unreadable_file.js';
 import { ALGORITHM_DEFINITIONS } from '../crypto/algorithm_definition.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
 import { attributeTexts } from '../wire/attribute_facts.js';
@@ -118,7 +118,7 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
       signers: options.chainSigners?.ofAggregate(signedTimeOf(named[1])) ?? options.signer ?? 'unchecked',
       serviceName,
       oracleId,
-      algorithmText: algorithmText && readNamed(algorithmText),
+      algorithmText: algorithmText && readNamedFile(algorithmText).toString(),
       knownAlgorithms: ALGORITHM_DEFINITIONS,
       weights: Object.keys(weight).length > 0 ? weight : undefined,
     }),
@@ -211,16 +211,7 @@ async function readInput(input: string, stdin: NodeJS.ReadableStream): Promise<s
   const isText = input.startsWith('{') || input.startsWith('[') || /^(?:0x)?[0-9a-fA-F]{130,}$/.test(input);
   if (isText) return input;
   if (!existsSync(input)) throw new Error(`${input} is neither a file nor a payload or JSON text`);
-  return readNamed(input);
-}
-
-/** @throws Error with a message of one sentence when the file cannot be read */
-function readNamed(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`${file} ${cannotBeRead(error)}`);
-  }
+  return readNamedFile(input).toString();
 }
 
 function collectWeight(argument: string, weights: Readonly<Record<string, string>>): Record<string, string> {

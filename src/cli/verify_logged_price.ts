@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { type AggregateForm, readAggregate } from '../client/verify/aggregate_form.js';
 import { unknownOrigin } from '../client/verify/changed_origin.js';
 import { decodePayload, type Payload } from '../client/verify/decode_payload.js';
@@ -6,6 +5,7 @@ import { findPayload, type PayloadPlace } from '../client/verify/find_payload.js
 import { type PriceToFind, placeOfAggregate, verifyLogged } from '../client/verify/logged_price.js';
 import type { ReadLogFile } from '../client/verify/served_log.js';
 import { aggregatesIn } from '../client/verify/verify_aggregate.js';
+import { readNamedFile } from '../config/unreadable_file.js';
 import { logFileReader } from '../publiclog/witness/log_file_reader.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
@@ -34,12 +34,12 @@ export async function verifyLoggedText(
   serviceName: string | undefined,
   out: LineWriter,
 ): Promise<boolean> {
-  const policy = parsePolicy(readFileSync(files.policy));
+  const policy = parsePolicy(readNamedFile(files.policy));
   const price = placeOfAggregate(onlyAggregate(text, serviceName));
   const { symbol } = price;
   try {
     const proof =
-      files.proof === undefined ? await askedProof(files.log!, price, policy) : readFileSync(files.proof);
+      files.proof === undefined ? await askedProof(files.log!, price, policy) : readNamedFile(files.proof);
     requireKnownLog(parseProofFile(proof).checkpoint, policy);
     const logged = await verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
     out.write(shown`${symbol}: logged, ${placeText(logged)}`);
@@ -61,7 +61,7 @@ export async function verifyLoggedPayloads(
   { log, policy: policyFile }: Required<Pick<LogFiles, 'log' | 'policy'>>,
   out: LineWriter,
 ): Promise<boolean> {
-  const policy = parsePolicy(readFileSync(policyFile));
+  const policy = parsePolicy(readNamedFile(policyFile));
   const read = logFileReader(`${log}/tlog/streams/`, new AbortController().signal);
   let areLogged = true;
   for (const hex of payloads) {

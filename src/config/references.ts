@@ -211,7 +211,8 @@ function* repeatedItems<T>(
     if (value === undefined) continue;
     const first = firstIndexes.get(value);
     if (first === undefined) firstIndexes.set(value, index);
-    else yield { path: [list, index, key], message: `the same as ${list}[${first}].${key}` };
+    else
+      yield { path: [list, index, key], message: `the same as ${list}[${first}].${key}: each needs its own` };
   }
 }
 

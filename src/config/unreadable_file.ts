@@ -1,3 +1,14 @@
+import { readFileSync } from 'node:fs';
+
+/** Reads a file that a user has named. @throws Error with one sentence when it cannot be read */
+export function readNamedFile(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Error(`${file} ${cannotBeRead(error)}`);
+  }
+}
+
 /** Returns `cannot be read:` and the reason from the operating system's error. */
 export function cannotBeRead(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;

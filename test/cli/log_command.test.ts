@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -118,8 +118,14 @@ test('log audit says what is wrong with its options', async (t) => {
     (await audit('prices.example.com', '--policy', policy)).stderr,
     /expected an address such as https/,
   );
-  t.match((await audit('http://127.0.0.1:1', '--policy', join(dir, 'missing'))).stderr, /ENOENT/);
+  t.match(
+    (await audit('http://127.0.0.1:1', '--policy', join(dir, 'missing'))).stderr,
+    /missing cannot be read: there is no such file/,
+  );
   t.match((await audit('http://127.0.0.1:1', '--policy', policy, '--every', '0')).stderr, /--every/);
+  const plain = await runCommand(registerLog, ['log', 'new-origin', dir, 'prices.example.com/tlog2']);
+  t.match(plain.stderr, /has no file "format": it is not a data folder/);
+  t.same(readdirSync(dir), ['none.policy'], 'nothing was written');
   const down = await audit('http://127.0.0.1:1', '--policy', policy, '--once', '--every', '0.1');
   t.equal(down.exitCode, 2);
   t.match(down.stderr, /checkpoint cannot be read/);

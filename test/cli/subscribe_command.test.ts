@@ -270,8 +270,12 @@ test('a file with errors names each, with its place', async (t) => {
       stderr: message,
       exitCode: 2,
     });
+  t.match(await quorum(write(t, cases[0]![0]), '--attrs', 'speed'), {
+    stderr: /expected a list of ms,age,/,
+    exitCode: 1,
+  });
   t.match(await quorum('no/such/file'), {
-    stderr: /no\/such\/file: cannot be read \(ENOENT\)/,
+    stderr: /no\/such\/file: cannot be read: there is no such file/,
     exitCode: 2,
   });
   const both = await quorum(write(t, { operators: [operator, other] }), '--url', 'ws://127.0.0.1:1');

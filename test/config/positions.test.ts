@@ -36,15 +36,15 @@ pushed_assets: { a b: { "": {} }, __proto__: {} }
     'config.yaml:2:1 keys.evm: missing; expected a mapping of keys to values',
     'config.yaml:2:9 keys.stark: expected either file or env',
     'config.yaml:6:20 tokens[0].scopes[1]: expected one of rest, stream or publish, found "foo"',
-    'config.yaml:7:5 tokens[1].name: the same as tokens[0].name',
-    'config.yaml:8:5 tokens[1].sha256: the same as tokens[0].sha256',
+    'config.yaml:7:5 tokens[1].name: the same as tokens[0].name: each needs its own',
+    'config.yaml:8:5 tokens[1].sha256: the same as tokens[0].sha256: each needs its own',
     'config.yaml:10:22 tokens[1].assets[1]: unknown asset "ETHUSD"; assets has no such symbol',
     'config.yaml:12:5 assets[0].id: missing; expected a number',
     'config.yaml:13:5 assets[0].bogus: unknown key',
     'config.yaml:16:5 assets[1].id: duplicate key',
     'config.yaml:17:5 assets[1].calendar: unknown calendar "nyse"; known are none, us_equities, forex, metals',
-    'config.yaml:18:5 assets[2].id: the same as assets[1].id',
-    'config.yaml:19:5 assets[2].symbol: the same as assets[0].symbol',
+    'config.yaml:18:5 assets[2].id: the same as assets[1].id: each needs its own',
+    'config.yaml:19:5 assets[2].symbol: the same as assets[0].symbol: each needs its own',
     'config.yaml:21:25 pushed_assets["a b"][""]: expected text of 1 to 256 characters without control characters',
     'config.yaml:21:35 pushed_assets.__proto__: unknown key',
   ]);
@@ -106,12 +106,14 @@ test('two keys of one type that are equal as numbers are duplicates, of two type
   const head = 'keys: { evm: { env: K }, stark: { env: S } }\npublishers:\n';
   const address = 'ab'.repeat(20);
   const evm = `  - key: "0x${address}"\n  - key: "0x${address.toUpperCase()}"\n`;
-  t.same(errorsOf(head + evm), ['config.yaml:4:5 publishers[1].key: the same as publishers[0].key']);
+  t.same(errorsOf(head + evm), [
+    'config.yaml:4:5 publishers[1].key: the same as publishers[0].key: each needs its own',
+  ]);
   const stark = ['0x00ab', '0xAB'].map(
     (key) => `  - { key: "${key}", signature_type: stark, oracle_id: czowx }\n`,
   );
   t.same(errorsOf(head + stark.join('')), [
-    'config.yaml:4:7 publishers[1].key: the same as publishers[0].key',
+    'config.yaml:4:7 publishers[1].key: the same as publishers[0].key: each needs its own',
   ]);
   const both = `  - key: "0x${address}"\n  - { key: "0x${address}", signature_type: stark, oracle_id: czowx }\n`;
   t.same(errorsOf(head + both), []);
@@ -124,10 +126,12 @@ test('a symbol may be there once in each signature type, with an ID each', async
   const stark = (id: number) => `  - { id: ${id}, symbol: BTCUSD, signature_type: stark }\n`;
   t.same(errors(evm(1), stark(2)), []);
   t.same(errors(stark(2), evm(1)), []);
-  t.same(errors(evm(1), stark(1)), ['config.yaml:4:7 assets[1].id: the same as assets[0].id']);
+  t.same(errors(evm(1), stark(1)), [
+    'config.yaml:4:7 assets[1].id: the same as assets[0].id: each needs its own',
+  ]);
   t.same(errors(evm(1), stark(2), evm(3), stark(4)), [
-    'config.yaml:5:14 assets[2].symbol: the same as assets[0].symbol',
-    'config.yaml:6:14 assets[3].symbol: the same as assets[1].symbol',
+    'config.yaml:5:14 assets[2].symbol: the same as assets[0].symbol: each needs its own',
+    'config.yaml:6:14 assets[3].symbol: the same as assets[1].symbol: each needs its own',
   ]);
   const neither = '  - { id: 2, symbol: BTCUSD, signature_type: rsa }\n';
   t.match(errors(evm(1), neither), [/assets\[1\]\.signature_type/]);

@@ -151,7 +151,7 @@ export function requireData(dir: string): void {
     if (code !== 'ENOTDIR')
       throw new Error(`${file} cannot be read: ${systemReason(error)}`, { cause: error });
   }
-  throw new Error(`${dir} has no file "${FORMAT_FILE}": it is not a data folder`);
+  throw new Error(`${dir} has no file "${FORMAT_FILE}": it is not a data folder, which storage.dir names`);
 }
 
 /** Reads the state again if a running service replaced the snapshot meanwhile. */

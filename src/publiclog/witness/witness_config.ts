@@ -5,6 +5,7 @@ import { type Problem, readDocument } from '../../config/document.js';
 import { type Environment, readSecret } from '../../config/private_keys.js';
 import { schemaProblems, unlessKnown } from '../../config/schema_problems.js';
 import { addressBlocks, count, host, keySource, line } from '../../config/schema_values.js';
+import { cannotBeRead } from '../../config/unreadable_file.js';
 import { Ed25519Key } from '../../tlog/ed25519_key.js';
 import { isKeyName } from '../../tlog/signed_note.js';
 import { TlogError } from '../../tlog/tlog_error.js';
@@ -85,7 +86,7 @@ export function loadWitnessConfig(file: string, env: Environment): WitnessConfig
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    return { ok: false, errors: [`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`] };
+    return { ok: false, errors: [`${file}: ${cannotBeRead(error)}`] };
   }
   const document = readDocument(text, file);
   const problems = [...document.problems];
