@@ -87,7 +87,10 @@ export class EventStreams implements FrameSender {
     }
     const socket = new EventSocket(res, this.#topics, () => this.#sockets.delete(socket));
     this.#sockets.add(socket);
-    res.onAborted(() => socket.closed());
+    res.onAborted(() => {
+      socket.closed();
+      missed?.abandon?.();
+    });
     res.onWritable(() => socket.writable());
     if (missed !== undefined) {
       socket.held = [];

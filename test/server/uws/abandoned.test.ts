@@ -1,7 +1,10 @@
-import type { HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { test } from 'tap';
+import type { ConnectionEvents } from '../../../src/server/connections/connection.js';
 import type { LateAnswer } from '../../../src/server/http/rest_exchange.js';
+import { EventStreams } from '../../../src/server/uws/event_streams.js';
 import { writeResponse } from '../../../src/server/uws/http.js';
+import type { TurnBudget } from '../../../src/server/uws/turn_budget.js';
 
 test('a route hears that nobody waits for its late answer', async (t) => {
   let abort = () => {};
@@ -37,4 +40,48 @@ test('a route hears that nobody waits for its late answer', async (t) => {
   await later;
   await new Promise((resolve) => setImmediate(resolve));
   t.equal(corked, 0, 'nothing is written');
+});
+
+test('what a client of events has missed is not read for a client that has left', (t) => {
+  let handle = (_res: HttpResponse, _req: HttpRequest) => {};
+  const app = {
+    any(_path: string, handler: typeof handle) {
+      handle = handler;
+    },
+  };
+  let abandoned = 0;
+  const known = { status: 200, headers: [], body: '' };
+  const missed = {
+    ...known,
+    later: new Promise<LateAnswer>(() => {}),
+    abandon: () => {
+      abandoned++;
+    },
+  };
+  const turns = { take: () => true } as unknown as TurnBudget;
+  const streams = new EventStreams(app as unknown as TemplatedApp, turns, {
+    rest: () => missed,
+    decideEvents: () => ({ response: known, open: () => ({ closed() {} }) as ConnectionEvents }),
+  });
+  t.teardown(() => streams.stop());
+  let abort = () => {};
+  const res = {
+    onAborted(callback: () => void) {
+      abort = callback;
+    },
+    onWritable() {},
+    getRemoteAddressAsText: () => new ArrayBuffer(0),
+  };
+  const req = {
+    getCaseSensitiveMethod: () => 'GET',
+    getUrl: () => '/v1/stream',
+    getQuery: () => 'assets=BTCUSD',
+    getHeader: () => '',
+    forEach: (take: (name: string, value: string) => void) => take('last-event-id', '1'),
+  };
+  handle(res as unknown as HttpResponse, req as unknown as HttpRequest);
+  t.equal(streams.size, 1);
+  abort();
+  t.same([streams.size, abandoned], [0, 1]);
+  t.end();
 });
