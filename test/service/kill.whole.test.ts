@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
+import { NS_PER_SECOND } from '../../src/model/time.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { get, publisherSigner, TestSocket } from './harness.js';
 import { type Aggregate, latestOf, UNIT } from './publishing.js';
@@ -61,11 +62,18 @@ for (const threads of [1, 2]) {
         durable.push(update);
         acknowledged = { timestamp: update.signed_price.timestamped_signature.timestamp, price };
       };
-      // The loop waits until a second with an aggregate has ended and a newer record is on disk.
-      while (acknowledged === undefined) await publishNext();
-      await eventually(async () => 'BTCUSD' in (await latestOf(child, 'BTCUSD')));
-      const second = Math.floor(Date.now() / 1_000);
-      while (Math.floor(Date.now() / 1_000) === second) await publishNext();
+      // The loop waits until a second with an aggregate of this process has ended and a newer record is on disk. The killed process may have used
+      // times of the next 2 s, so this process signs with later times, and the time until then is a hole of the past.
+      const known: bigint | undefined = acknowledged?.timestamp;
+      while (acknowledged === undefined || acknowledged.timestamp === known) await publishNext();
+      const own: bigint = acknowledged.timestamp;
+      const { service_signed_price } = await eventually(async () => {
+        const { BTCUSD } = (await latestOf(child, 'BTCUSD')) as { BTCUSD?: Aggregate };
+        const input = BTCUSD?.signed_prices[0]?.timestamped_signature;
+        return input !== undefined && input.timestamp >= own ? BTCUSD : undefined;
+      });
+      const second = Number(service_signed_price.timestamped_signature.timestamp / NS_PER_SECOND);
+      while (Math.floor(Date.now() / 1_000) <= second) await publishNext();
       promised = { second, text: await recentText(child, second) };
       t.match(promised.text, /"price"/);
       const before: bigint = acknowledged.timestamp;

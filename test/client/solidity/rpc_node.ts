@@ -45,6 +45,8 @@ export class RpcNode {
   /** Mined transactions, and those of them that reverted. */
   mined = 0;
   vain = 0;
+  /** The nonces that received transactions have, those of all accounts. A replacement has the nonce of another transaction. */
+  readonly received = new Set<string>();
   /** Called after each block that has transactions. */
   onBlock: () => Promise<void> = async () => {};
 
@@ -163,6 +165,7 @@ export class RpcNode {
     const { nonce = 0, data = '0x', to, gas = 0n, maxFeePerGas = 0n } = transaction;
     if (nonce < (this.#nonces.get(from) ?? 0)) throw new Error('nonce too low');
     const key = `${from} ${nonce}`;
+    this.received.add(key);
     const other = this.#pool.get(key);
     if (other !== undefined && maxFeePerGas * 10n < other.fee * 11n)
       throw new Error('replacement transaction underpriced');

@@ -66,9 +66,11 @@ test('below the reserve acknowledgements stop, the rest goes on, and it recovers
   store = await openStore(options);
   t.equal(latestIn(store, asset)?.price, units(count));
   const prices = await pricesIn(options.dir);
-  const kept = prices.findIndex((price, i) => price !== units(i + 1));
-  t.ok(kept > longFrom && kept < count - 1, `${kept} seconds kept of ${count}`);
-  t.same(prices.slice(kept), [units(count)], 'and the newest');
+  // The segment of the first 100 seconds may be in its hour's file already.
+  const sealed = prices[0] === units(101) ? 100 : 0;
+  const read = prices.findIndex((price, i) => price !== units(sealed + i + 1));
+  t.ok(sealed + read > longFrom && sealed + read < count - 1, `${sealed + read} seconds kept of ${count}`);
+  t.same(prices.slice(read), [units(count)], 'and the newest');
   t.ok((await entriesIn(options.dir)).some((entry) => entry.startsWith('{"gap":')));
   const minutes = store.history(asset, '1', 0, START_S + count, 1_000) as CandleColumns;
   t.match(minutes, { t: { length: Math.ceil(count / 60) } }, 'no candle is lost');
