@@ -21,7 +21,7 @@ export const latency: Row = {
     'same client and what no program can leave out: it parses each update, checks its hash and signature with the code of the service, ' +
     'signs if the frame is signed, and publishes a ready frame. Both sides have had 15,000 messages of each type before.',
   limit:
-    'In the 5 ms between two messages the core sleeps and its caches go cold. The README of the bench shows where the time goes. ' +
+    'The core sleeps in the 5 ms between two messages, and its caches go cold. The README of the bench shows where the time goes. ' +
     'Bare uWebSockets.js has less code to fetch. A core that is kept awake (`idle=poll`, `isolcpus` on bare metal) moves it.',
   rounds: 3,
   variants: {

@@ -31,8 +31,9 @@ export const memory: Row = {
     '(`--max-semi-space-size=1`), because it changes this memory with the work of the process. ' +
     'The other line is a new process with V8’s own settings, before and 1.5 s after 10,000 connections.',
   limit:
-    'Beside uWebSockets.js a connection takes 360 bytes of objects: a socket (120), a session (112), what ties it to the binding (72), four ' +
-    'places in lists (32) and its last time (24). A new process takes about 1,800 bytes more for each of its first 10,000 connections, once: ' +
+    'Objects of a connection took 360 bytes more than uWebSockets.js on Node 20: a socket (120), a session (112), what ties it to the binding (72), four ' +
+    'places in lists (32) and its last time (24). The other 330 bytes on Node 24 are not explained. ' +
+    'A new process takes about 1,800 bytes more for each of its first 10,000 connections, once: ' +
     'V8 doubles the memory of new objects to 32 MiB. After some seconds without work, the next collection reduces it to 1 MiB.',
   rounds: 3,
   variants: {

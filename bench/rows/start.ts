@@ -39,7 +39,7 @@ export const start: Row = {
     'At last `serve --take-over` takes over. The figure is the longest time between two verified ticks of a reader with the client library at 10 ms: ' +
     'quiet, and while another process uses a core all the time; with one thread that serves and with two.',
   limit:
-    'A bare Node 20 takes a quarter to three quarters of the CPU time of a command. From 22.8 on Node stores the compiled code of the program, and 20 compiles it at ' +
+    'Node 20 alone takes a quarter to three quarters of the CPU time of a command. From 22.8 on Node stores the compiled code of the program, and 20 compiles it at ' +
     "each start. The rest is the modules' run, the configuration, the verifier's tables and the worker. With 1 GB the start reads the newest snapshot and the log after it; " +
     'the hours of the past are read when somebody asks for them.',
   rounds: 1,
