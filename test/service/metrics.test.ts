@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { promtool } from '../deploy/prometheus.js';
 import { Feed, units } from './feed.js';
-import { get, publisherSigner, startTestService, TestSocket } from './harness.js';
+import { get, publisherSigner, startTestService } from './harness.js';
 
 async function scrape(adminUrl: string): Promise<string> {
   return (await fetch(`${adminUrl}/metrics`)).text();
@@ -13,36 +13,6 @@ function sampleOf(text: string, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
 }
-
-/** The allowed suffixes of names of durations, and units that are not base units. */
-const UNIT_OF_GAUGE = /_(?:seconds|bytes|total|info|ratio)$/;
-const OTHER_UNIT = /_(?:ns|us|ms|millis\w*|minutes|hours|kb|kib|mb|mib|percent)(?:_|$)/;
-
-test('the metrics are named by the conventions, and frames are measured', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
-  const stream = await TestSocket.open(`${service.socketUrl}/ws`);
-  stream.send({ type: 'subscribe', assets: [1] });
-  const feed = await Feed.open(service);
-  for (let price = 1; price <= 3; price++) {
-    await feed.accept({ symbol: 'BTCUSD', price: units(price) });
-    await stream.next();
-  }
-  const response = await fetch(`${service.adminUrl}/metrics`);
-  t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
-  const text = await response.text();
-  for (const [, name, type] of text.matchAll(/^# TYPE (tickseal_\S+) (.+)$/gm)) {
-    t.equal(name!.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
-    if (/delay|latency|_to_/.test(name!)) t.match(name, UNIT_OF_GAUGE);
-    t.notMatch(name, OTHER_UNIT);
-  }
-  t.equal(
-    sampleOf(text, 'tickseal_publish_to_frame_seconds_count'),
-    3,
-    'one for each message with a new price',
-  );
-  t.equal(sampleOf(text, 'tickseal_listen_thread_feed_waiting_bytes'), 0, 'everything is handled');
-});
 
 test('assets, publishers, requests and the store show what they did', async (t) => {
   const service = await startTestService();

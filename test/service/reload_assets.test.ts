@@ -3,14 +3,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, verifyPayload } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
-import {
-  ask,
-  publisherSigner,
-  SERVICE_KEYS,
-  startTestService,
-  type TestService,
-  TestSocket,
-} from './harness.js';
+import { ask, SERVICE_KEYS, startTestService, type TestService, TestSocket } from './harness.js';
 import { latestWhen } from './publishing.js';
 import { readStatement, taxonomyOf } from './read_statement.js';
 
@@ -101,47 +94,6 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
   for (const socket of sockets) await frameOf(socket, [1, units(13)], [2, units(23)], [3, units(33)]);
   const priced = await eventually(() => latest(service, 'B'));
   t.match(priced, { price: String(units(23)) });
-});
-
-test('publishers come and go with their prices', async (t) => {
-  const publisher = (n: number, weight = 1) => ({ key: publisherSigner(n).publicKey, weight });
-  const assets = [{ id: 1, symbol: 'A', aggregation: 'weighted average', min_publishers: 2 }];
-  const service = await startTestService({ assets, publishers: [1, 2, 3].map((n) => publisher(n)) });
-  t.teardown(() => service.stop());
-  const feed = await Feed.open(service);
-  const stream = await TestSocket.open(`${service.socketUrl}/ws`);
-  stream.send({ type: 'subscribe', assets: [1] });
-  for (const [n, price] of [10, 20, 60].entries())
-    await feed.accept({ symbol: 'A', price: units(price), publisher: n + 1 });
-  await frameOf(stream, [1, units(30)]);
-  t.match(await feed.publish({ symbol: 'A', price: units(1), publisher: 4 }), {
-    rejected: { A: /publisher/ },
-  });
-
-  service.reconfigure({ assets, publishers: [publisher(1), publisher(2)] });
-  await frameOf(stream, [1, units(15)]);
-  const aggregate = await eventually(async () => {
-    const found = await latest(service, 'A');
-    return found?.price === String(units(15)) && found;
-  });
-  t.equal(aggregate.signed_prices.length, 2);
-  t.match(await feed.publish({ symbol: 'A', price: units(61), publisher: 3 }), {
-    rejected: { A: /publisher/ },
-  });
-
-  service.reconfigure({ assets, publishers: [publisher(1, 3), publisher(2), publisher(4)] });
-  await frameOf(stream, [1, units(25) / 2n]);
-  await feed.accept({ symbol: 'A', price: units(50), publisher: 4 });
-  await frameOf(stream, [1, units(20)]);
-
-  service.reconfigure({ assets, publishers: [publisher(1)] });
-  t.equal(await latest(service, 'A'), undefined, 'below min_publishers');
-  const other = { id: 2, symbol: 'B' };
-  service.reconfigure({
-    assets: [...assets, other],
-    publishers: [{ ...publisher(1), assets: ['B'] }, publisher(2)],
-  });
-  t.match(await feed.publish({ symbol: 'A', price: units(1) }), { rejected: { A: /publisher/ } });
 });
 
 test('calendars, deployments and pushed assets change', async (t) => {

@@ -16,8 +16,8 @@ async function all(prices: AsyncIterable<AggregatePrice>): Promise<AggregatePric
   return read;
 }
 
-/** Changes the text of a response's body. With `cut`, the body ends with an error. */
-function changedBody(response: Response, change: (text: string) => string, cut: boolean) {
+/** Cuts the body of a response off in the middle of a row, with an error. */
+function cutBody(response: Response) {
   return {
     status: response.status,
     headers: response.headers,
@@ -27,10 +27,13 @@ function changedBody(response: Response, change: (text: string) => string, cut: 
         let isRead = false;
         return {
           async read() {
-            if (isRead && cut) throw new Error('the connection was lost');
-            if (isRead) return { done: true };
+            if (isRead) throw new Error('the connection was lost');
             isRead = true;
-            return { done: false, value: Buffer.from(change(await response.text())) };
+            const text = await response.text();
+            return {
+              done: false,
+              value: Buffer.from(text.slice(0, text.indexOf('\n', text.length / 2) + 20)),
+            };
           },
           cancel: async () => {},
         };
@@ -99,7 +102,7 @@ test('a range is read over several answers, verified, and goes on after a lost c
     const response = await fetch(url, init as RequestInit);
     if (!url.includes('/range') || cuts >= 2) return response as never;
     cuts++;
-    return changedBody(response, (text) => text.slice(0, text.indexOf('\n', text.length / 2) + 20), true);
+    return cutBody(response);
   };
   const patient = createClient({ ...options, fetch: lossy });
   const again = await all(patient.range('BTCUSD', { from }));
@@ -110,12 +113,5 @@ test('a range is read over several answers, verified, and goes on after a lost c
   );
   t.equal(cuts, 2);
 
-  const lying: Fetch = async (url, init) => {
-    const response = await fetch(url, init as RequestInit);
-    return changedBody(response, (text) => text.replaceAll(String(units(120)), String(units(121))), false);
-  };
-  const deceived = createClient({ ...options, fetch: lying });
-  await t.rejects(all(deceived.range('BTCUSD', { from })), { name: 'UnverifiedError' });
-
-  for (const one of [client, patient, deceived]) await one.close();
+  for (const one of [client, patient]) await one.close();
 });

@@ -97,23 +97,3 @@ for (const threads of [1, 2])
     const without = await runCommand(registerVerify, ['verify', frame!, '--proof', file, '--policy', policy]);
     t.match(without, { exitCode: 1, stderr: /name its node with --log/ });
   });
-
-test('a log of payloads that lacks the last signed checkpoint stops, and streams go on', async (t) => {
-  const dir = folderOf(t);
-  const policy = writeStreamPolicy(dir);
-  let service = await startTestService(sectionsOf(1), { dir, keys: KEYS });
-  t.teardown(() => service.stop());
-  await priceOf(service, 'BTCUSD', 'evm', 100n, nowNs());
-  const [frame] = await signedFrames(service.socketUrl, 1);
-  t.equal((await verifyInLog(frame!, service.url, policy, service.evmAddress)).exitCode, 0);
-  const served = async () => (await fetch(`${service.url}/tlog/streams/checkpoint`)).text();
-  await service.stop();
-  rmSync(join(dir, 'store', 'streams', 'tlog-state'), { recursive: true });
-  service = await startTestService(sectionsOf(1), { dir, keys: KEYS });
-  const ready = await fetch(`${service.adminUrl}/readyz`);
-  t.equal(ready.status, 503);
-  t.match(await ready.text(), /streams: the public log has stopped: .*signed is missing/);
-  const before = await served();
-  t.equal((await signedFrames(service.socketUrl, 3)).length, 3);
-  t.equal(await served(), before, 'the files of the log are served as they were');
-});

@@ -162,6 +162,14 @@ test('every metric is written once, with its value', async (t) => {
   );
 });
 
+test('the metrics are named by the conventions', async (t) => {
+  for (const { name, type } of METRICS) {
+    t.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
+    if (/delay|latency|_to_/.test(name)) t.match(name, /_(?:seconds|bytes|total|info|ratio)$/);
+    t.notMatch(name, /_(?:ns|us|ms|millis\w*|minutes|hours|kb|kib|mb|mib|percent)(?:_|$)/);
+  }
+});
+
 test('what has no value has no line', async (t) => {
   const without = async (state: ServiceState, figures: StoreState = SAMPLE_FIGURES) => {
     const store = { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => figures };

@@ -39,39 +39,6 @@ async function replaced({ edges }: EdgesHarness): Promise<void> {
   await eventually(() => edges.count === 2);
 }
 
-for (const fault of ['crash', 'loop'] as const) {
-  test(`a thread that has a ${fault} takes its own connections alone, and the new one gets what it missed`, async (t) => {
-    const harness = await startEdges(
-      t,
-      { limits: { connections_per_token: CONNECTIONS } },
-      { silenceMsMax: SILENCE_MS_MAX },
-    );
-    const [asset] = harness.listed() as [
-      (typeof harness)['listed'] extends () => readonly (infer A)[] ? A : never,
-    ];
-    harness.price(asset, 1n as Price);
-    const streams = await openStreams(harness);
-    await receive(streams, 1n);
-    harness.inject(fault);
-    await oneCloses(streams);
-    await eventually(() => harness.edges.count === 1);
-    harness.price(asset, 2n as Price);
-    harness.sign(asset);
-    await eventually(() => harness.edges.count === 2);
-    t.same(harness.failures, [fault === 'crash' ? 'injected by the test' : 'the thread hangs']);
-    t.equal(harness.counters.threadFailures, 1);
-    const open = streams.filter(isOpen);
-    t.ok(open.length > 0 && open.length < CONNECTIONS, `${open.length} of ${CONNECTIONS} go on`);
-    await receive(open, 2n);
-    // The connections of the ended thread no longer count, so there is room for exactly as many connections as it had.
-    const again = await openStreams(harness, CONNECTIONS - open.length);
-    await receive(again, 2n);
-    await t.rejects(TestSocket.open(`ws://${harness.url}/ws`), /^429/);
-    harness.price(asset, 3n as Price);
-    await receive([...open, ...again], 3n);
-  });
-}
-
 test('a thread that hangs when it starts is replaced too', async (t) => {
   const harness = await startEdges(t, {}, { silenceMsMax: SILENCE_MS_MAX / 2 });
   harness.hangAtStart();
