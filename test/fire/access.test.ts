@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { EVENTS_PATH } from '../../src/wire/paths.js';
-import { get, namedToken, sha256, startTestService, type TestService } from '../service/harness.js';
+import { get, namedToken, startTestService, type TestService } from '../service/harness.js';
 import { RawHttp, type RawResponse } from '../service/raw_http.js';
 import { THREAD_COUNTS } from '../tier.js';
 
@@ -76,22 +76,13 @@ const TOKENS = [...Array(2 ** SCOPES.length).keys()].slice(1).map((bits) => {
   return namedToken(name, { scopes });
 });
 
-const REFUSED: readonly (readonly [why: string, headers: readonly string[]])[] = [
-  ['no token', []],
-  ['an empty one', ['Authorization:']],
-  ['no scheme', ['Authorization: rest-stream-publish']],
-  ['another scheme', ['Authorization: Bearer rest-stream-publish']],
-  ['an unknown one', [bearer('rest-stream-publisH')]],
-  ['the start of one', [bearer('rest-stream-publis')]],
-  ['one and more', [bearer('rest-stream-publish1')]],
-  ['its hash', [bearer(sha256('rest-stream-publish'))]],
-  ['its base64', [bearer(Buffer.from('rest-stream-publish').toString('base64'))]],
-  ['a long one', [bearer('x'.repeat(3_000))]],
-  ['one twice', [bearer('rest-stream-publish'), bearer('rest-stream-publish')]],
-  ['one behind an unknown one', [bearer('unknown'), bearer('rest-stream-publish')]],
-  ['two in one header', [`${bearer('rest-stream-publish')}, Basic rest-stream-publish`]],
-  ['one in the query', []],
+/** Tokens that no endpoint accepts. test/server/access tests each form of the header. */
+const REFUSED: readonly (readonly string[])[] = [
+  [],
+  [bearer('rest-stream-publisH')],
+  [bearer('rest-stream-publish'), bearer('rest-stream-publish')],
 ];
+const IN_QUERY = 'token=rest-stream-publish&authorization=Basic%20rest-stream-publish';
 
 for (const threads of THREAD_COUNTS) {
   test(`every token at every endpoint, ${threads} threads`, async (t) => {
@@ -119,23 +110,16 @@ for (const threads of THREAD_COUNTS) {
         else if (isWithoutScope && !body.includes(`the access token has no scope \\"${target.scope}\\"`))
           wrong.push(answer);
       }
-      for (const [why, headers] of REFUSED) {
+      for (const headers of REFUSED) {
         attempts++;
-        const response = await request(service, withQuery(target, why), headers);
-        if (!isRefused(response)) wrong.push(`${target.path}: ${why}: ${response.status} ${response.body}`);
+        const response = await request(service, { ...target, path: `${target.path}?${IN_QUERY}` }, headers);
+        if (!isRefused(response))
+          wrong.push(`${target.path}: ${headers}: ${response.status} ${response.body}`);
       }
     }
     t.same(wrong, []);
     t.comment(`${attempts} attempts at ${targets.length} endpoints`);
   });
-}
-
-function withQuery(target: Target, why: string): Target {
-  if (why !== 'one in the query') return target;
-  return {
-    ...target,
-    path: `${target.path}?token=rest-stream-publish&authorization=Basic%20rest-stream-publish`,
-  };
 }
 
 /** Returns whether a request was refused with an answer that no cache shares and that does not repeat what was sent. */

@@ -1,10 +1,8 @@
 import { test } from 'tap';
-import { verifyPayload } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
-import { ask, namedToken, startTestService, type TestService, TestSocket } from '../service/harness.js';
-import { THREAD_COUNTS } from '../tier.js';
+import { ask, namedToken, startTestService, type TestService } from '../service/harness.js';
 
-// Tests a token for a single asset at every endpoint that takes assets. The other asset is refused, and appears in no answer.
+// Tests a token for a single asset at every path that takes assets. test/service/reload_tokens.test.ts tests streams and publishers. The other asset is refused, and appears in no answer.
 
 const SEEN = 'SEENUSD';
 const HIDDEN = 'HIDDENUSD';
@@ -13,9 +11,8 @@ const HIDDEN_UNITS = 7_731_977;
 const ASSETS = [SEEN, HIDDEN].map((symbol, i) => ({ id: i + 1, symbol, calendar: 'us_equities' }));
 const PUSHED = { delta: 0.5, staleness: 3600 };
 
-async function startWithPrices(threads: number): Promise<TestService> {
+async function startWithPrices(): Promise<TestService> {
   const service = await startTestService({
-    listen: { port: 0, threads },
     assets: ASSETS,
     tokens: [namedToken('all'), namedToken('some', { assets: [SEEN] })],
     pushed_assets: {
@@ -50,7 +47,7 @@ function questions(symbol: string): readonly string[] {
 }
 
 test('REST answers for the assets of the token, and for no other', async (t) => {
-  const service = await startWithPrices(1);
+  const service = await startWithPrices();
   t.teardown(() => service.stop());
   for (const [i, path] of questions(HIDDEN).entries()) {
     // A cached answer to a token is not sent to another token.
@@ -81,43 +78,3 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
     ethereum: { mainnet: { [SEEN]: PUSHED } },
   });
 });
-
-for (const threads of THREAD_COUNTS) {
-  test(`streams and publishers get the assets of their token only, ${threads} threads`, async (t) => {
-    const service = await startWithPrices(threads);
-    t.teardown(() => service.stop());
-    const all = await Feed.open(service, { token: 'all' });
-    const channels = ['real_time', '10ms', '20ms', '50ms', '100ms', '500ms', '1s'];
-    for (const [i, query] of channels
-      .flatMap((channel) =>
-        ['unsigned', 'signed_ecdsa'].map((type) => `channel=${channel}&message_type=${type}&addtl_attrs=ms`),
-      )
-      .entries()) {
-      const stream = await TestSocket.open(`${service.socketUrl}/ws?${query}`, 'some');
-      stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });
-      t.match(await stream.nextJson(), { type: 'error', id: 1, error: /2$/ }, query);
-      stream.send({ type: 'unsubscribe', assets: [1, 2, 3], id: 3 });
-      t.same(await stream.nextJson(), { type: 'unsubscribe', id: 3, assets: [], invalid: [2, 3] });
-      stream.send({ type: 'subscribe', assets: [2, 1], ignore_invalid: true, id: 2 });
-      t.same(await stream.nextJson(), { type: 'subscribe', id: 2, assets: [1], invalid: [2] });
-      // Both prices change in the same message, and the hidden price must stay hidden.
-      const price = units(2 + i);
-      await all.accept({ symbol: SEEN, price }, { symbol: HIDDEN, price: units(HIDDEN_UNITS + i) });
-      t.same(assetsOf(await stream.next()), [1], query);
-      await stream.close();
-    }
-
-    const feed = await Feed.open(service, { token: 'some' });
-    t.match(
-      await feed.publish({ symbol: SEEN, price: units(99) }, { symbol: HIDDEN, price: units(HIDDEN_UNITS) }),
-      { accepted: [SEEN], rejected: { [HIDDEN]: 'the token does not cover this asset' } },
-    );
-  });
-}
-
-function assetsOf(frame: string): number[] {
-  const { a, p } = JSON.parse(frame) as { a?: { id: number }[]; p?: string };
-  return a
-    ? a.map(({ id }) => id)
-    : verifyPayload(p!, { signers: 'unchecked' }).payload!.assets.map(({ id }) => id);
-}

@@ -1,35 +1,35 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { publishMessage } from '../../src/client/index.js';
 import { fileSchema } from '../../src/config/schema.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
 import {
+  get,
   type Sections,
-  sha256,
   startTestService,
+  type TestService,
   TestSocket,
-  TOKEN,
   testConfig,
 } from '../service/harness.js';
-import { altered, latestWhen, publish } from '../service/publishing.js';
-import {
-  ASSETS_MAX,
-  answerTo,
-  connections,
-  control,
-  lastOf,
-  rest,
-  type Stage,
-  stall,
-  symbols,
-  WORKS,
-} from './limit_attempts.js';
+import { latestWhen } from '../service/publishing.js';
 
-// Tests all limits on a whole service, at the limit and one above it. Limits have their default, unless `limits` sets another
+// Tests limits on a whole service, at the limit and one above it, where no other test does. Limits have their default, unless `limits` sets another
 // value. The fake clock does not move, so no second ends during a test.
 
+/** A service with a clock that the test moves. */
+type Stage = TestService & { readonly clock: FakeClock };
+
+/** The result of an attempt that is not refused. */
+const WORKS = 'works';
+
+/** The number of assets. The number is one above the limit of subscriptions of a connection, and of updates in a message. */
+const ASSETS_MAX = 1_001;
+
 interface Limit {
-  /** The key under `limits`, or a description if the limit has no key. */
+  /** The key under `limits`. */
   readonly name: string;
   readonly at: number;
   readonly sections?: Sections;
@@ -40,31 +40,27 @@ interface Limit {
 }
 
 const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
-const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
-/**
- * Keys that other tests cover, or that limit nothing countable. `trickle.test.ts` tests `idle_timeout` in real time.
- * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it.
- * `test/prices/aggregator.test.ts` tests `delta_aggregates_per_second`.
- * `test/server/routes/range_route.test.ts` tests the limits of ranges: a longer range is answered in parts, and more slowly.
- */
-const OTHER_KEYS = [
-  'delta_aggregates_per_second',
-  'drain',
-  'idle_timeout',
-  'signed_frames_per_second',
-  'range_rows',
-  'range_rows_per_second',
-];
+/** The tests of the other keys: over a service, or of the room that has the limit. */
+const TESTED_BY: Readonly<Record<string, string>> = {
+  assets_per_request: 'service/charts',
+  client_message_bytes: 'fire/frames',
+  control_messages_per_second: 'fire/control_frames',
+  bad_messages_per_second: 'fire/flood',
+  bad_signatures_per_second: 'fire/flood',
+  failed_logins_per_minute: 'service/logins',
+  refused_requests_per_minute: 'fire/refused_requests',
+  publish_connections_per_token: 'service/repeated_logins',
+  slow_consumer: 'stream/slow_readers',
+  idle_timeout: 'fire/trickle',
+  drain: 'service/process.whole',
+  signed_frames_per_second: 'stream/signed_delivery',
+  delta_aggregates_per_second: 'prices/books/delta_pace',
+  range_rows: 'service/sdk_range',
+  range_rows_per_second: 'server/routes/range_route',
+};
 
 const LIMITS: readonly Limit[] = [
-  {
-    name: 'assets_per_request',
-    at: 100,
-    sections: { assets: ASSETS },
-    refusal: /^400 assets .*101.*assets_per_request.* 100/,
-    attempt: async (stage, count) => rest(stage, `/v1/prices/latest?assets=${symbols(count).join()}`),
-  },
   {
     name: 'candles_per_request',
     at: 3,
@@ -128,28 +124,6 @@ const LIMITS: readonly Limit[] = [
       ),
   },
   {
-    name: 'publish_connections_per_token',
-    at: 16,
-    refusal: /^429 .*publish_connections_per_token \(16\)/,
-    attempt: (stage, count) =>
-      connections(
-        stage,
-        Array.from({ length: count }, (_, i) => ['/evm/publish', '/stark/publish'][i % 2]!),
-      ),
-  },
-  {
-    name: 'client_message_bytes',
-    at: 64 * 1024,
-    refusal: /^the message has 65537 bytes, client_message_bytes is 65536$/,
-    async attempt(stage, count) {
-      const socket = await TestSocket.open(`${stage.socketUrl}/ws`);
-      const message = '{"type":"subscribe","assets":[1],"id":1}';
-      const said = await answerTo(socket, message.padEnd(count));
-      const after = await answerTo(socket, message);
-      return after === WORKS ? said : `then ${after}`;
-    },
-  },
-  {
     name: 'publish_message_bytes',
     at: 1024 * 1024,
     refusal: /^the message has 1048577 bytes, publish_message_bytes is 1048576$/,
@@ -189,18 +163,6 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    name: 'control_messages_per_second',
-    at: 10,
-    refusal: /^more than control_messages_per_second \(10\) messages in a second$/,
-    async attempt(stage, count) {
-      const socket = await TestSocket.open(`${stage.socketUrl}/ws`);
-      const said = await lastOf(count, () => control(socket, [1]));
-      stage.clock.advanceMs(1_000);
-      const next = await control(socket, [1]);
-      return next === WORKS ? said : `the next second: ${next}`;
-    },
-  },
-  {
     name: 'subscription_changes_per_second',
     at: 20,
     sections: { assets: ASSETS, limits: { subscription_changes_per_second: 20 } },
@@ -226,120 +188,13 @@ const LIMITS: readonly Limit[] = [
       return first === WORKS ? said : `then ${first}`;
     },
   },
-  {
-    name: 'bad_messages_per_second',
-    at: 100,
-    refusal: /^1008 more than bad_messages_per_second messages of the token were refused$/,
-    async attempt(stage, count) {
-      const open = () => TestSocket.open(`${stage.socketUrl}/evm/publish?ack=true`);
-      const [one, other] = [await open(), await open()];
-      for (let i = 1; i < count; i++) await answerTo(one, '{');
-      await answerTo(other, '{');
-      other.send('{"type":"ping"}');
-      const ended = other.closed.then(({ code, reason }) => `${code} ${reason}`);
-      return Promise.race([ended, other.next().then(() => WORKS)]);
-    },
-  },
-  {
-    // This limit is in seconds.
-    name: 'slow_consumer',
-    at: 9,
-    sections: { assets: ASSETS },
-    refusal: /^1013 too slow$/,
-    attempt: stall,
-  },
-  {
-    name: 'bad_signatures_per_second',
-    at: 20,
-    sections: { limits: { bad_signatures_per_second: 20 } },
-    refusal: /^too many bad signatures of this token or key: not verified$/,
-    async attempt(stage, count) {
-      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
-      const other = feed.sign({ symbol: 'BTCUSD', price: units(1), publisher: 2 });
-      const { r } = other.signed_price.timestamped_signature.signature;
-      const bad = altered(feed.sign({ symbol: 'BTCUSD', price: units(1) }), { r });
-      return lastOf(count, async () => {
-        const { rejected } = await publish(feed.socket, [bad]);
-        const reason = rejected['BTCUSD']!;
-        return reason.startsWith('signature is not by') ? WORKS : reason;
-      });
-    },
-  },
-  {
-    name: 'failed_logins_per_minute',
-    at: 300,
-    refusal: /^429 too many failed logins from this address$/,
-    async attempt(stage, count) {
-      const login = async () => {
-        const response = await fetch(`${stage.url}/v1/taxonomy`, { headers: { Authorization: 'Basic x' } });
-        const { error } = (await response.json()) as { error: string };
-        return response.status === 401 ? WORKS : `${response.status} ${error}`;
-      };
-      return lastOf(count, login);
-    },
-  },
-  {
-    name: 'refused_requests_per_minute',
-    at: 20,
-    sections: { limits: { refused_requests_per_minute: 20 } },
-    refusal: /^429 too many refused requests from this address$/,
-    async attempt(stage, count) {
-      const request = async () => {
-        const response = await fetch(`${stage.url}/nothing`);
-        const { error } = (await response.json()) as { error: string };
-        return response.status === 404 ? WORKS : `${response.status} ${error}`;
-      };
-      return lastOf(count, request);
-    },
-  },
-  {
-    name: 'bad messages before the connection is closed',
-    at: 9,
-    sections: { limits: { control_messages_per_second: 100 } },
-    refusal: /^1008 too many bad messages$/,
-    async attempt(stage, count) {
-      const socket = await TestSocket.open(`${stage.socketUrl}/ws`);
-      for (let i = 0; i < count; i++) await answerTo(socket, '{');
-      socket.send({ type: 'subscribe', assets: [], id: 'still here' });
-      const ended = socket.closed.then(({ code, reason }) => `${code} ${reason}`);
-      return Promise.race([ended, socket.next().then(() => WORKS)]);
-    },
-  },
-  {
-    name: 'REST requests of a token in a second',
-    at: 5,
-    sections: { tokens: ONE_REST_TOKEN },
-    refusal: /^429 too many requests$/,
-    attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/prices/assets')),
-  },
-  {
-    name: 'REST requests of an address in a second, without a token',
-    at: 5,
-    refusal: /^429 too many requests$/,
-    attempt: (stage, count) => lastOf(count, () => rest(stage, '/v1/deployments/evm')),
-  },
-  {
-    name: 'streaming asset IDs',
-    at: 65_535,
-    refusal: /test\.yaml.* assets\[0\]\.id: .*65535/,
-    async attempt(stage, count) {
-      try {
-        stage.reconfigure({ assets: [{ id: count, symbol: 'LAST' }] });
-      } catch (error) {
-        return (error as Error).message;
-      }
-      return control(await TestSocket.open(`${stage.socketUrl}/ws`), [count]);
-    },
-  },
 ];
 
-test('every limit of the configuration is in the table', async (t) => {
+test('every limit of the configuration has a test', async (t) => {
   const keys = Object.keys(fileSchema.parse(JSON.parse(testConfig(t.testdir()))).limits);
-  const names = new Set([...LIMITS.map(({ name }) => name), ...OTHER_KEYS]);
-  t.same(
-    keys.filter((key) => !names.has(key)),
-    [],
-  );
+  const tables = [...LIMITS.map(({ name }) => name), ...Object.keys(TESTED_BY)];
+  t.same(keys.sort(), tables.sort());
+  for (const file of Object.values(TESTED_BY)) t.ok(existsSync(join(ROOT, `test/${file}.test.ts`)), file);
 });
 
 for (const { name, at, sections, attempt, refusal } of LIMITS)
@@ -353,3 +208,42 @@ for (const { name, at, sections, attempt, refusal } of LIMITS)
     t.equal(within, WORKS, `${at}`);
     t.match(beyond, refusal, `${at + 1}`);
   });
+
+async function rest({ url }: Stage, path: string): Promise<string> {
+  const response = await get(`${url}${path}`);
+  const { error } = (await response.json()) as { error?: string };
+  return response.status === 200 ? WORKS : `${response.status} ${error}`;
+}
+
+async function answerTo(socket: TestSocket, message: unknown): Promise<string> {
+  socket.send(message);
+  const { type, error, rejected } = await socket.nextJson();
+  if (type === 'error') return error as string;
+  return Object.keys(rejected ?? {}).length === 0 ? WORKS : JSON.stringify(rejected);
+}
+
+function control(socket: TestSocket, ids: readonly number[]): Promise<string> {
+  return answerTo(socket, { type: 'subscribe', assets: ids, id: 1 });
+}
+
+/**
+ * Opens connections. If the last connection is refused, closes another connection and tries the last one again, which must
+ * succeed.
+ */
+async function connections({ socketUrl }: Stage, paths: readonly string[]): Promise<string> {
+  const open = (path: string) => TestSocket.open(socketUrl + path);
+  const sockets = await Promise.all(paths.slice(0, -1).map(open));
+  const last = paths.at(-1)!;
+  const said = await open(last).then(
+    () => WORKS,
+    ({ message }: Error) => message,
+  );
+  if (said === WORKS) return said;
+  await sockets[0]!.close();
+  await open(last);
+  return said;
+}
+
+function symbols(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `ASSET${i}`);
+}

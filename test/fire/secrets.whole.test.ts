@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { eventually } from '../../scripts/load/wait.js';
 import { writeExactJson } from '../../src/client/index.js';
 import { createToken } from '../../src/config/token_hash.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
@@ -29,33 +28,6 @@ const WRITINGS = [
   ...writingsOf(KEYS.evm),
   ...writingsOf(KEYS.stark),
 ];
-
-/** Returns configuration files with an error next to a secret. */
-function badFiles(valid: string): readonly string[] {
-  const key = KEYS.evm.toString('hex');
-  return [
-    valid.replace('"evm.hex"', '"config.json"'),
-    valid.replace('"evm.hex"', `"${key}"`),
-    valid.replace('"file":"evm.hex"', `"env":"x${key}"`),
-    valid.replace('{"file":"evm.hex"}', `"${key}"`),
-    valid.replace('"oracle_id":"tests"', `"oracle_id":"tests","secret":"${key}"`),
-    valid.replace('"oracle_id":"tests"', `"oracle_id":"tests","${key}":1`),
-    valid.replace(sha256(TOKEN), TOKEN),
-    valid.replace('"sha256"', '"token"').replace(sha256(TOKEN), TOKEN),
-    valid.replace('"tokens":[', `"tokens":["${TOKEN}",`),
-    `{${valid}`,
-    `${valid} ${key}`,
-    `${valid}\n!${key} x`,
-    `%${key}\n---\n${valid}`,
-  ];
-}
-
-/** Returns contents that a key file may have by mistake. */
-function badKeys(): readonly string[] {
-  const hex = KEYS.evm.toString('hex');
-  const decimal = String(BigInt(`0x${hex}`));
-  return [hex.slice(1), `${hex}0`, `${hex}\n${hex}`, `0x0x${hex}`, KEYS.evm.toString('base64'), decimal];
-}
 
 test('no log, error, metric or answer of a full run contains a token or a key', async (t) => {
   const dir = t.testdir();
@@ -122,31 +94,20 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
   feed.socket.send({ type: TOKEN });
   await feed.socket.next();
 
-  const reload = async (wanted: RegExp) => {
-    const count = () => service.stdout.split(wanted).length;
-    const before = count();
+  // secrets_in_errors.whole.test.ts tests every error of a configuration; a reload logs the same errors.
+  for (const [text, wanted] of [
+    [`${valid} ${KEYS.evm.toString('hex')}`, /not valid/],
+    [valid, /was read again/],
+  ] as const) {
+    writeFileSync(file, text, { mode: 0o600 });
     service.child.kill('SIGHUP');
-    await eventually(() => count() > before);
-  };
-  for (const bad of badFiles(valid)) {
-    writeFileSync(file, bad, { mode: 0o600 });
-    await reload(/not valid/);
+    await service.line(wanted);
   }
-  writeFileSync(file, valid);
-  for (const bad of badKeys()) {
-    writeFileSync(join(dir, 'evm.hex'), bad);
-    await reload(/not valid/);
-  }
-  writeFileSync(join(dir, 'evm.hex'), KEYS.evm.toString('hex'));
-  await reload(/was read again/);
   for (const path of ['metrics', 'readyz', 'livez']) await ask(`${adminUrl}/${path}`, TOKEN);
   service.child.kill('SIGTERM');
   t.equal((await service.exited).code, 0);
 
-  t.ok(
-    service.stdout.split('not valid').length > 19 && seen.length > 25,
-    'there is something to look through',
-  );
+  t.ok(seen.length > 25, 'there is something to look through');
   const writings = [...WRITINGS, ...writingsOfToken(ticket)];
   t.same(secretsIn([...seen, service.stdout, service.stderr].join('\n'), writings), []);
 });
