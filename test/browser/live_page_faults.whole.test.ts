@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { TcpProxy } from '../../scripts/load/tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
@@ -160,63 +159,6 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
     });
   });
 
-  await t.test('when streaming IDs change hands, no price stands under another symbol', async (t) => {
-    published = ASSETS.map(({ symbol }) => symbol);
-    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
-      await untilSealed(page, 'verified');
-      const [btc, eth, fund] = ASSETS;
-      const wrong: string[] = [];
-      let reads = 0;
-      page.on('request', (request) => {
-        if (request.url().endsWith('/v1/taxonomy')) reads += 1;
-      });
-      service.reconfigure({ ...SECTIONS, assets: [{ ...btc, id: 12 }, { ...eth, id: 11 }, fund] });
-      await eventually(async () => {
-        const rows = Object.entries(await shownRows(page));
-        for (const [symbol, price] of [...rows.map(([name, row]) => [name, row.price]), await chosen(page)])
-          if (price !== '—' && price !== `${PRICES[symbol!]}.000`) wrong.push(`${symbol} ${price}`);
-        return reads > 0 && rows.every(([, { seal }]) => seal === 'verified');
-      });
-      t.same(wrong, []);
-      await eventually(async () => (await chosen(page)).join() === 'BTCUSD,100.000');
-      await page.locator('#grid [role=row]', { hasText: 'ETHUSD' }).click();
-      await eventually(async () => (await chosen(page)).join() === 'ETHUSD,200.000');
-      published = ['BTCUSD', 'FUND'];
-      service.reconfigure({ ...SECTIONS, assets: [btc, fund] });
-      await eventually(async () => !(await page.isVisible('.detail')), { what: 'an asset that is gone' });
-      service.reconfigure(SECTIONS);
-    });
-  });
-
-  await t.test('at the rate limit the page waits, and keeps the token', async (t) => {
-    published = ASSETS.map(({ symbol }) => symbol);
-    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
-      await untilSealed(page, 'verified');
-      await page.route('**/v1/taxonomy', (route) =>
-        route.fulfill({ status: 429, json: { error: 'too many requests' }, headers: { 'Retry-After': '1' } }),
-      );
-      await page.reload();
-      await untilText(page, '#notice', 'too many requests');
-      await page.unroute('**/v1/taxonomy');
-      await untilSealed(page, 'verified');
-    });
-  });
-
-  await t.test('a wrong clock of the reader makes no price old, and a silent service is stale', async (t) => {
-    for (const aheadMs of [3_600_000, -3_600_000]) {
-      const proxy = await TcpProxy.start(service.port);
-      t.teardown(() => proxy.stop());
-      const url = linkTo(`http://127.0.0.1:${proxy.port}`, service.evmAddress);
-      await withTab(t, { browser, url }, async (page) => {
-        await page.addInitScript(`const now = Date.now; Date.now = () => now() + ${aheadMs};`);
-        await page.reload();
-        await untilSealed(page, 'verified');
-        proxy.state = 'silent';
-        await untilSealed(page, 'stale');
-      });
-    }
-  });
-
   await t.test('one failed request costs neither the proof nor the chart', async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');
@@ -236,18 +178,6 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       await untilText(page, '#history', 'not signed');
       await untilText(page, '.proof', 'Verified here');
       t.match(await page.getAttribute('#chart', 'aria-label'), /BTCUSD: \d+ candles/);
-    });
-  });
-
-  await t.test('a refused subscription is said and tried again', async (t) => {
-    const narrow = await startTestService({ ...SECTIONS, limits: { subscriptions_per_connection: 2 } });
-    t.teardown(() => narrow.stop());
-    await (await Feed.open(narrow)).accept({ symbol: 'BTCUSD', price: units(100) });
-    await withTab(t, { browser, url: linkTo(narrow.url, narrow.evmAddress) }, async (page) => {
-      await untilText(page, '#notice', 'refuses to send all that is seen');
-      await page.fill('#search', 'BTC');
-      await untilSealed(page, 'verified');
-      await eventually(async () => !(await page.isVisible('#notice')));
     });
   });
 
@@ -273,21 +203,6 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       t.notOk(await page.isVisible('#notice'));
     });
   });
-
-  await t.test('another key of the service is not pinned until the reader says so', async (t) => {
-    published = ASSETS.map(({ symbol }) => symbol);
-    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
-      await untilSealed(page, 'verified');
-      service.reconfigure(SECTIONS, { ...SERVICE_KEYS, evm: Buffer.alloc(32, 0x22) });
-      published = ASSETS.map(({ symbol }) => symbol);
-      const rows = await untilSealed(page, 'not pinned');
-      t.equal(rows['BTCUSD']?.price, '—');
-      await untilText(page, '#notice', 'is not pinned');
-      await page.click('#notice button');
-      t.equal((await untilSealed(page, 'verified'))['BTCUSD']?.price, '100.000');
-      await untilText(page, '#signer-chip', 'pinned by you');
-    });
-  });
 });
 
 /** The parts of the stale row that have a colour, whose red, green and blue differ more than those of the greys. */
@@ -305,11 +220,6 @@ const COLOURS_OF_STALE_ROW = `(() => {
       .map((text) => part.outerHTML.slice(0, 60) + ' ' + text);
   });
 })()`;
-
-/** Returns the symbol and the price of the chosen asset. */
-function chosen(page: Page): Promise<[symbol: string, price: string]> {
-  return page.evaluate(`['symbol', 'price'].map((id) => document.getElementById(id).textContent)`);
-}
 
 /** Returns the message with a changed digit in a payload. */
 function forged(message: string): string {

@@ -37,17 +37,6 @@ test('the list of the live page', needsBrowser(), async (t) => {
     });
   });
 
-  await t.test('a remark about a link ends with the next place', async (t) => {
-    await withTab(t, { browser, url: `${url}&asset=NONE` }, async (page) => {
-      await untilText(page, '#notice', 'The link names the asset NONE');
-      await page.evaluate('void (location.hash = "#asset=A02USD&at=yesterday")');
-      await untilText(page, '#notice', 'The link names the time yesterday');
-      t.equal(await page.textContent('#symbol'), 'A02USD');
-      await page.locator('#grid [role=row]', { hasText: 'A03USD' }).click();
-      await page.waitForSelector('#notice', { state: 'hidden' });
-    });
-  });
-
   await t.test('groups and the order choose rows, and rows stay while prices change', async (t) => {
     await withTab(t, { browser, url }, async (page) => {
       await untilSealed(page, 'verified');
@@ -77,26 +66,6 @@ test('the list of the live page', needsBrowser(), async (t) => {
       t.match(await firstRows(page), /^A07USD A01USD/, 'no row moves by itself');
       await page.click('#sort-again');
       await eventually(async () => (await firstRows(page)).startsWith('A03USD A07USD'));
-    });
-  });
-
-  await t.test('a favourite is marked by its star or by a key, and stays for the next visit', async (t) => {
-    await withTab(t, { browser, url }, async (page) => {
-      await untilSealed(page, 'verified');
-      await page.click('#groups [data-group=favourites]');
-      await untilText(page, '#no-hit', 'There are no favourites yet');
-      await page.click('#groups [data-group=all]');
-      await page.locator('#grid [role=row]', { hasText: 'A02USD' }).locator('.star').click();
-      t.equal(await page.textContent('#symbol'), 'A01USD', 'a star does not choose its row');
-      await page.focus('#grid');
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('f');
-      await page.getByRole('button', { name: 'Favourite: A03USD', pressed: true }).waitFor();
-      await page.reload();
-      await untilSealed(page, 'verified');
-      await page.click('#groups [data-group=favourites]');
-      await eventually(async () => Object.keys(await shownRows(page)).join(' ') === 'A02USD A03USD');
     });
   });
 
@@ -143,28 +112,6 @@ test('the chosen asset of the live page beside others', needsBrowser(), async (t
   const feed = await Feed.open(service);
   await feed.accept(...assets.map(({ symbol, id }) => ({ symbol, price: units(id * 100) })));
   const url = linkTo(service.url, service.evmAddress);
-
-  await t.test('the stream is compared with the aggregate of the same time', async (t) => {
-    await withTab(t, { browser, url }, async (page) => {
-      await untilText(page, '#price', '100.000');
-      await feed.accept({ symbol: 'BTCUSD', price: units(101) });
-      await untilText(page, '#agreement', /^Stream = aggregate, 0\.0 bp · 1 publisher · \d+\.\d s$/);
-      await untilText(page, '#price', '101.000');
-      await feed.accept({ symbol: 'BTCUSD', price: units(100) });
-      await untilText(page, '#price', '100.000');
-      t.match(await page.textContent('#agreement'), /^Stream = aggregate, 0\.0 bp · /);
-    });
-  });
-
-  await t.test('the chart has a read-out, and its comparison a chip', async (t) => {
-    await withTab(t, { browser, url: `${url}&asset=BTCUSD&compare=ETHUSD` }, async (page) => {
-      await untilText(page, '.legend', /^O 100\.000 H 10\d\.000 L 100\.000 C 100\.000 [+0]/);
-      await untilText(page, '.legend-chip', 'ETHUSD');
-      await page.click('.legend-chip button');
-      await page.waitForSelector('.legend-chip', { state: 'detached' });
-      t.match(page.url(), /#asset=BTCUSD&resolution=1$/);
-    });
-  });
 
   await t.test('two assets in one chart, by choice and by link', async (t) => {
     await withTab(t, { browser, url }, async (page) => {

@@ -4,7 +4,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
-import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
+import { linkTo, untilSealed, untilText, withTab } from './live_page.js';
 
 // Tests of user actions on the live page, by keyboard and by links.
 
@@ -23,35 +23,6 @@ test('the reader of the live page', needsBrowser(), async (t) => {
   const publishing = setInterval(() => void publish(), 1_000);
   t.teardown(() => clearInterval(publishing));
   const link = linkTo(service.url, service.evmAddress);
-
-  await t.test('Escape closes a card, and only then leaves the asset', async (t) => {
-    await withTab(t, { browser, url: link, width: 360 }, async (page) => {
-      await untilSealed(page, 'verified');
-      await page.locator('#grid [role=row]', { hasText: 'ETHUSD' }).click();
-      await page.click('#connection-chip');
-      await page.waitForSelector('#connection:popover-open');
-      await page.keyboard.press('Escape');
-      await page.waitForSelector('#connection', { state: 'hidden' });
-      t.ok(await page.isVisible('#price'));
-      await page.keyboard.press('Escape');
-      await page.waitForSelector('#grid');
-    });
-  });
-
-  await t.test('arrow keys move between the intervals', async (t) => {
-    await withTab(t, { browser, url: link }, async (page) => {
-      await untilSealed(page, 'verified');
-      await page.focus('.intervals [aria-checked=true]');
-      const checked = () => page.textContent('.intervals [aria-checked=true]:focus');
-      await page.keyboard.press('ArrowRight');
-      t.equal(await checked(), '2m');
-      await page.keyboard.press('ArrowDown');
-      t.equal(await checked(), '5m');
-      await page.keyboard.press('ArrowLeft');
-      t.equal(await checked(), '2m');
-      t.equal(await page.locator('output').count(), 0, 'no price is read out each time that it moves');
-    });
-  });
 
   await t.test(
     'a proof that is read anew leaves the focus where it is, and an old one says so',
@@ -74,47 +45,6 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       });
     },
   );
-
-  await t.test('the search marks the chosen asset, or none', async (t) => {
-    await withTab(t, { browser, url: link }, async (page) => {
-      await untilSealed(page, 'verified');
-      const marked = () =>
-        page.evaluate(`[...document.querySelectorAll('#grid [role=row][aria-selected=true]:not([hidden])')]
-          .map((row) => [row.querySelector('.symbol').textContent, row.id === grid.getAttribute('aria-activedescendant')]).join()`);
-      const shown = async () => Object.keys(await shownRows(page)).join();
-      await page.fill('#search', 'ETH');
-      await eventually(async () => (await shown()) === 'ETHUSD');
-      t.equal(await marked(), '');
-      t.equal(await page.getAttribute('#grid', 'aria-activedescendant'), null);
-      await page.fill('#search', 'zzz');
-      await untilText(page, '#no-hit', 'No asset');
-      await page.press('#search', 'Escape');
-      await eventually(async () => (await marked()) === 'BTCUSD,true');
-      t.equal(await page.textContent('#no-hit'), '');
-      t.equal(await page.textContent('#symbol'), 'BTCUSD');
-      await page.fill('#search', 'ETH');
-      await eventually(async () => (await shown()) === 'ETHUSD');
-      await page.press('#search', 'Enter');
-      await untilText(page, '#symbol', 'ETHUSD');
-    });
-  });
-
-  await t.test('on a phone long prices and symbols leave room for the others', async (t) => {
-    await withTab(t, { browser, url: link, width: 360 }, async (page) => {
-      await untilSealed(page, 'verified');
-      const widths = await page.evaluate<Record<string, number[]>>(`Object.fromEntries(
-        [...document.querySelectorAll('#grid [role=row]:not([hidden])')].map((row) => {
-          const cell = (name) => row.querySelector('.' + name);
-          const text = document.createRange();
-          text.selectNodeContents(cell('price'));
-          return [cell('symbol').title, [text.getBoundingClientRect().left - cell('symbol').getBoundingClientRect().right,
-            cell('sealed').getBoundingClientRect().left - text.getBoundingClientRect().right, cell('symbol').clientWidth]];
-        }))`);
-      for (const [symbol, [left = 0, right = 0, width = 0]] of Object.entries(widths))
-        t.ok(left >= 0 && right >= 0 && width > 40, `${symbol}: ${left} and ${right} px beside the price`);
-      t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
-    });
-  });
 
   await t.test('the address follows the reader, and leads others to the same place', async (t) => {
     const path = (page: Page) => page.url().slice(service.url.length);
@@ -197,17 +127,6 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await follow(page, linkTo(service.url, wrong));
       await untilText(page, '#notice', `${wrong} is no key`);
       await untilText(page, '#signer-chip', 'pinned by the link');
-      await untilSealed(page, 'verified');
-      t.ok(await page.isVisible('#notice'));
-    });
-  });
-
-  await t.test('a link that is opened in the same tab says that it pins another key', async (t) => {
-    const [first, second] = ['1', '2'].map((digit) => `0x${digit.repeat(63)}`);
-    await withTab(t, { browser, url: `${link}&signer=${first}` }, async (page) => {
-      await untilSealed(page, 'verified');
-      await follow(page, `${link}&signer=${second}`);
-      await untilText(page, '#notice', `${first} was pinned by another link`);
       await untilSealed(page, 'verified');
       t.ok(await page.isVisible('#notice'));
     });

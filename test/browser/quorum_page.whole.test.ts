@@ -1,10 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
-import { eventually } from '../../scripts/load/wait.js';
-import { TOKEN } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
-import { linkTo, untilText, withTab } from './live_page.js';
+import { untilText, withTab } from './live_page.js';
 import { fillTokens, HONEST, LIE, linkOf, startOperator } from './operators.js';
 
 const row = (symbol: string) => `#quorum [data-symbol=${symbol}]`;
@@ -55,21 +53,6 @@ test('the page of several operators', needsBrowser(), async (t) => {
     });
   });
 
-  await t.test('a wrong key and a refused token do not count', async (t) => {
-    const wrong = [named[0]!, named[1]!, [c.service.url, `0x${'ab'.repeat(20)}`] as const];
-    await withTab(t, { browser, url: linkOf(a.service.url, wrong), operators: others }, async (page) => {
-      await fillTokens(page, [tokens[0]!, 'wrong', tokens[2]!]);
-      await untilText(page, operatorItem(1), 'refuses the token');
-      await untilText(
-        page,
-        operatorItem(2),
-        /^[^ ]+failed its check: unsigned mapping: .*signer: signed by 0x/,
-      );
-      await untilText(page, `${row('BTCUSD')} .sealed`, 'too few operators');
-      t.equal(await page.textContent(`${row('BTCUSD')} .price`), '—');
-    });
-  });
-
   await t.test('a link cannot make the page ask an operator that its service does not name', async (t) => {
     let asked = 0;
     const stranger = createServer((_request, response) => {
@@ -88,71 +71,5 @@ test('the page of several operators', needsBrowser(), async (t) => {
     await untilText(page, operatorItem(2), 'not allowed');
     await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
     t.equal(asked, 0);
-  });
-
-  await t.test('a link that cannot be used says why', async (t) => {
-    for (const [link, reason] of [
-      [linkOf(a.service.url, named, '&token=secret'), 'must not contain a token'],
-      [linkOf(a.service.url, named, '&threshold=4'), 'quorum.threshold must be 2 to 3'],
-      [linkOf(a.service.url, [named[0]!, [others[0]!, named[0]![1]]]), 'belongs to quorum.operators[0] too'],
-    ] as const)
-      await withTab(t, { browser, url: link }, async (page) => {
-        await untilText(page, '#quorum .problem', reason);
-        t.equal(await page.evaluate('sessionStorage.length'), 0);
-      });
-  });
-
-  await t.test('a reader of one service adds an operator', async (t) => {
-    await withTab(
-      t,
-      {
-        browser,
-        url: linkTo(a.service.url, a.service.evmAddress).replace(TOKEN, a.token),
-        operators: others,
-      },
-      async (page) => {
-        await page.click('.foot button[popovertarget=operator]');
-        await page.fill('#operator [name=url]', b.service.url);
-        await page.fill('#operator [name=signer]', b.service.evmAddress);
-        await page.click('#operator [type=submit]');
-        await untilText(page, '#count', /at least 2 operators/);
-        t.match(page.url(), /#quorum=/);
-      },
-    );
-  });
-
-  await t.test('it fits every width', async (t) => {
-    c.prices = LIE;
-    for (const width of [360, 768, 1280])
-      await withTab(
-        t,
-        { browser, url: linkOf(a.service.url, named), width, operators: others },
-        async (page) => {
-          await fillTokens(page, tokens);
-          await untilText(page, `${row('BTCUSD')} .sealed`, '2 of 3');
-          await page.click(`${row('BTCUSD')} .sealed`);
-          await untilText(page, '.votes', 'deviates');
-          const isWide = await page.evaluate(
-            `[...document.querySelectorAll('html, #quorum')].some((one) => one.scrollWidth > one.clientWidth)`,
-          );
-          t.equal(isWide, false, `${width} px`);
-          const folder = process.env['SHOTS'];
-          if (folder !== undefined) await page.screenshot({ path: `${folder}/${width}.png` });
-        },
-      );
-  });
-
-  await t.test('operators that are gone are named, and with one left there is no price', async (t) => {
-    c.prices = HONEST;
-    await withTab(t, { browser, url: linkOf(a.service.url, named), operators: others }, async (page) => {
-      await fillTokens(page, tokens);
-      await untilText(page, `${row('BTCUSD')} .sealed`, '3 of 3');
-      await c.stop();
-      await untilText(page, operatorItem(2), /unreachable|stale/);
-      await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
-      await b.stop();
-      await untilText(page, `${row('BTCUSD')} .sealed`, 'too few operators');
-      await eventually(async () => (await page.textContent(`${row('BTCUSD')} .price`)) === '—');
-    });
   });
 });

@@ -1,105 +1,39 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { parse } from 'yaml';
-import { eventually, pause } from '../../scripts/load/wait.js';
-import { ROOT } from '../pages.js';
-import { Feed, units } from '../service/feed.js';
-import { startTestService } from '../service/harness.js';
-import { isInstalled, type Prometheus, promtool, startPrometheus } from './prometheus.js';
+import { ROOT, section } from '../pages.js';
+import { promtool } from './prometheus.js';
 
-// Alerts fire in a real Prometheus, which scrapes a running service and evaluates the rules each second. promtool tests each rule with
-// series of its own, and test/deploy/dashboard tests that the service has each metric of a rule.
+const RULES = join(ROOT, 'scripts/deploy/alerts.yml');
+const TESTS = join(ROOT, 'scripts/deploy/alerts.test.yml');
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly for?: string;
+interface RuleFile {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[];
 }
 
-const RULES = parse(readFileSync(join(ROOT, 'scripts/deploy/alerts.yml'), 'utf8')) as {
-  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
-};
-
-/** Writes the rules with short times: no `for`, and rates over 20 s. The thresholds stay unchanged. */
-function writeShortRules(file: string): void {
-  const groups = RULES.groups.map((group) => ({
-    ...group,
-    rules: group.rules.map(({ for: _for, expr, ...rule }) => ({
-      ...rule,
-      expr: expr.replaceAll(/\[(?:5m|10m|15m|6h)\]/g, '[20s]'),
-    })),
-  }));
-  writeFileSync(file, JSON.stringify({ groups }));
-}
-
-const SERVICE = 'service';
-
-type Series = readonly { readonly metric: { readonly instance: string; readonly alertname: string } }[];
-
-/** Returns `INSTANCE ALERT` of all alerts that have fired. */
-async function fired(prometheus: Prometheus): Promise<string[]> {
-  const ever = 'count by (instance, alertname) (last_over_time(ALERTS{alertstate="firing"}[1h]))';
-  const series = await prometheus.query<Series>(ever);
-  return series.map(({ metric: { instance, alertname } }) => `${instance} ${alertname}`).sort();
-}
-
-function startWithRules(t: Test, targets: readonly object[]): Promise<Prometheus> {
-  const dir = t.testdir();
-  writeShortRules(join(dir, 'rules.yml'));
-  return startPrometheus(t, dir, {
-    global: { scrape_interval: '1s', evaluation_interval: '1s' },
-    rule_files: ['rules.yml'],
-    scrape_configs: [{ job_name: 'tickseal', static_configs: targets }],
-  });
-}
-
-test('promtool runs the tests of the alerts', async (t) => {
-  const tested = promtool(['test', 'rules', join(ROOT, 'scripts/deploy/alerts.test.yml')]);
-  if (tested === undefined) {
-    t.pass('skipped: there is no promtool');
-    return;
-  }
-  t.equal(tested.status, 0, tested.output);
+test('every series of the tests has the labels that a scrape gives it', async (t) => {
+  const { tests } = parse(readFileSync(TESTS, 'utf8')) as {
+    tests: readonly { readonly input_series: readonly { readonly series: string }[] }[];
+  };
+  const bare = tests
+    .flatMap(({ input_series }) => input_series.map(({ series }) => series))
+    .filter((series) => !/[{,]job="/.test(series) || !/[{,]instance="/.test(series));
+  t.same(bare, []);
 });
 
-/** The alerts that a slow or busy test machine may also raise. */
-const OF_THE_MACHINE = /Tickseal(?:SlowSecp256k1|Overloaded|DiskSlow|NotReady|StoreFillsUp)$/;
+test('every alert has a test, and a row of the page', async (t) => {
+  const { groups } = parse(readFileSync(RULES, 'utf8')) as RuleFile;
+  const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)).sort();
+  const { tests } = parse(readFileSync(TESTS, 'utf8')) as { tests: readonly { readonly name: string }[] };
+  const tested = tests.map(({ name }) => name).filter((name) => name.startsWith('Tickseal'));
+  t.same([...new Set(tested)].sort(), alerts);
+  const rows = section('scripts/deploy/README.md', 'Alerts').matchAll(/^\| `(Tickseal\w+)`/gm);
+  t.same([...rows].map(([, name]) => name).sort(), alerts);
+});
 
-test('a running service raises the alerts that can be provoked in it', async (t) => {
-  if (!isInstalled('prometheus')) {
-    t.pass('skipped: there is no prometheus');
-    return;
-  }
-  const service = await startTestService();
-  let isStopped = false;
-  t.teardown(() => (isStopped ? undefined : service.stop()));
-  const target = { targets: [new URL(service.adminUrl).host], labels: { instance: SERVICE } };
-  const prometheus = await startWithRules(t, [target]);
-  const feed = await Feed.open(service);
-  service.noteReload(false, []);
-  const headers = { Authorization: 'Basic wrong' };
-  const until = (alerts: readonly string[]) =>
-    eventually(async () => {
-      if (!isStopped) {
-        await feed.publish({ symbol: 'NOPE', price: units(1) });
-        await Promise.all(Array.from({ length: 20 }, () => fetch(`${service.url}/v1/taxonomy`, { headers })));
-      }
-      const now = await fired(prometheus);
-      if (alerts.every((alert) => now.includes(`${SERVICE} ${alert}`))) return true;
-      await pause(500);
-      return undefined;
-    });
-  const provoked = ['AllAssetsStale', 'AssetSilent', 'LoginsRefused', 'ReloadFailed', 'UpdatesRefused'];
-  await until(provoked.map((name) => `Tickseal${name}`));
-  feed.socket.ws.terminate();
-  isStopped = true;
-  await service.stop();
-  await until(['TicksealDown']);
-  t.same(
-    (await fired(prometheus)).filter((one) => !OF_THE_MACHINE.test(one)),
-    ['AllAssetsStale', 'AssetSilent', 'Down', 'LoginsRefused', 'ReloadFailed', 'UpdatesRefused'].map(
-      (name) => `${SERVICE} Tickseal${name}`,
-    ),
-  );
+test('promtool runs the tests of the alerts', async (t) => {
+  const tested = promtool(['test', 'rules', TESTS]);
+  if (tested === undefined) return t.pass('skipped: there is no promtool');
+  t.equal(tested.status, 0, tested.output);
 });
