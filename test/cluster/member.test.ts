@@ -1,10 +1,10 @@
 import { type Test, test } from 'tap';
 import { LeadershipLost } from '../../src/cluster/log/log_writer.js';
+import { Random } from '../random.js';
 import { Agenda } from './simulation/agenda.js';
 import { Invariants } from './simulation/invariants.js';
 import { MessageServers } from './simulation/message_servers.js';
-import { Random } from './simulation/random.js';
-import { inputEntry, priceOf, TAXONOMIES } from './simulation/sample.js';
+import { inputEntry, priceOf } from './simulation/sample.js';
 import type { SimulatedBus } from './simulation/simulated_bus.js';
 import { SimulatedNode } from './simulation/simulated_node.js';
 import { TIMING } from './simulation/simulation.js';
@@ -75,28 +75,6 @@ test('a node with a wrong clock leads only while no other one could', async (t) 
   second.hasRightClock = true;
   await agenda.runUntil(agenda.nowMs + 2 * LEASE_MS);
   t.same(roles(), ['standby', 'leader']);
-});
-
-test('an edge shows the prices of a leader with other streaming IDs under their symbols', async (t) => {
-  const { agenda, first, second, edge, invariants } = await cluster(t);
-  first.process!.publish({ asset: 2, value: 8 }, false);
-  first.taxonomy = TAXONOMIES[1]!;
-  first.process!.publish({ asset: 3, value: 9 }, false);
-  await agenda.runUntil(agenda.nowMs + 500);
-  const prices = new Map([
-    [1, priceOf(7)],
-    [2, priceOf(8)],
-    [3, priceOf(9)],
-  ]);
-  t.same(edge.process!.table, prices);
-  edge.taxonomy = TAXONOMIES[1]!;
-  edge.process!.member.reloaded();
-  first.kill();
-  await agenda.runUntil(agenda.nowMs + 2 * LEASE_MS);
-  t.equal(second.process!.member.role, 'leader', 'which was not reloaded');
-  t.same(edge.process!.table, prices);
-  t.ok(edge.process!.member.isReady);
-  t.same(invariants.violations, []);
 });
 
 test('a leader without the log stops, and its readers see no frozen price', async (t) => {

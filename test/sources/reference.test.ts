@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { formatDecimalPrice } from '../../src/client/verify/decimal_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { Decider } from '../../src/sources/decider.js';
+import { Random } from '../random.js';
 import { cases } from '../tier.js';
 import { planOf, START } from './plans.js';
 import { type Frame, type ReferenceMarket, referenceDecision } from './reference.js';
@@ -40,28 +41,17 @@ assets:
   A: { from: [${order.map((i) => JSON.stringify(MARKETS[i]!.text)).join(', ')}], min_sources: ${minSources}, max_age: 10s, max_spread_percent: 0.5, bounds: [-40, 101] }
 `);
 
-/** Returns pseudo-random numbers from 0 to below 1, the same for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 test('every decision is the one of a slow reference, made from the rules alone', async (t) => {
-  const random = randomFrom(57);
-  const chance = (share: number) => random() < share;
-  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
-  const whole = (max: number) => BigInt(Math.floor(random() * max));
+  const random = new Random(57);
+  const chance = (share: number) => random.chance(share);
+  const pick = <T>(list: readonly T[]): T => random.pick(list);
+  const whole = (max: number) => BigInt(random.below(max));
   const seen = new Map<string, number>();
   const count = (name: string) => seen.set(name, (seen.get(name) ?? 0) + 1);
   let compared = 0;
   let different = 0;
   while (compared < DECISIONS) {
-    const order = MARKETS.map((_, i) => i).sort(() => random() - 0.5);
+    const order = MARKETS.map((_, i) => i).sort(() => random.next() - 0.5);
     const minSources = pick([1, 2, 2, 3]);
     const decider = new Decider(planFor(order, minSources), () => {});
     const level = pick([100n, 100n, 100n, -37n]) * ONE;

@@ -4,6 +4,7 @@ import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
 
 const TIMING = { ...DEFAULT_TIMING, leaseMs: 1_000, tickLeaseMs: 12_000 };
 const STEP_MS = 100;
+const STALL_MS = 5_000;
 
 interface Way {
   readonly reports?: boolean;
@@ -17,6 +18,8 @@ interface Way {
   readonly claimMs?: number;
   /** The time in ms of this node's own claim, which the servers do not answer. */
   readonly claimingMs?: number;
+  /** The times in ms at which a stall of the process ends, 5 s long. A stalled process checks the silence once before it reads the messages. */
+  readonly stalls?: readonly number[];
 }
 
 /** Sends reports and records to a node for some time. @returns the times in ms at which the node changes to another server */
@@ -29,6 +32,7 @@ function movesOf(ms: number, way: Way): number[] {
     isOneMissing = false,
     claimMs,
     claimingMs,
+    stalls = [],
   } = way;
   let nowMs = 0;
   let appliedMs = 0;
@@ -48,6 +52,11 @@ function movesOf(ms: number, way: Way): number[] {
     bus: { reconnect: () => moves.push(nowMs) },
   });
   for (; nowMs <= ms; nowMs += STEP_MS) {
+    const endsMs = stalls.find((endMs) => nowMs > endMs - STALL_MS && nowMs < endMs);
+    if (endsMs !== undefined) {
+      nowMs = endsMs;
+      watch.tick(nowMs);
+    }
     if (reports) watch.received();
     if (records || nowMs === claimMs) {
       appliedMs = nowMs;
@@ -59,91 +68,68 @@ function movesOf(ms: number, way: Way): number[] {
   return moves;
 }
 
-/** A node whose process stalls. A stalled process checks the silence once before it reads the messages. */
-function stalled() {
-  let nowMs = 0;
-  let receivedMs = 0;
-  let moves = 0;
-  const watch = new SilenceWatch({
-    timing: TIMING,
-    nowMs: () => nowMs,
-    applied: () => ({ position: { sequence: 1, id: 'r1' }, appliedMs: receivedMs }),
-    others: () => ({ appliedMax: 1, appliedMaxMs: 0, isOneMissing: false }),
-    tickMs: () => receivedMs,
-    claimingMs: () => undefined,
-    bus: { reconnect: () => void moves++ },
+for (const [name, ms, way, moves] of [
+  ['a node stays where everything comes', 60_000, { ticks: true }, []],
+  ['a leader stays where everything comes', 60_000, {}, []],
+  [
+    'a node that hears nothing goes to another server, first for want of ticks, and to the next',
+    4_500,
+    { reports: false, records: false, ticks: false },
+    [1_200, 2_800],
+  ],
+  [
+    'a node that hears others, and no log, goes to another server, and then stays for a tick lease',
+    29_000,
+    { records: false, ticks: true },
+    [4_100, 16_200, 28_300],
+  ],
+  ['of the nodes without a log the leader goes first', 26_000, { records: false }, [1_600, 13_700, 25_800]],
+  [
+    'and so do nodes that miss another',
+    26_000,
+    { records: false, ticks: true, isOneMissing: true },
+    [1_600, 13_700, 25_800],
+  ],
+  [
+    'a node without a log that others have goes from server to server',
+    4_500,
+    { records: false, ticks: true, ahead: true },
+    [1_600, 3_200],
+  ],
+  ['also without ticks', 3_000, { records: false, ticks: false, ahead: true }, [1_200, 2_400]],
+  ['a node that has the log and no ticks goes where both come', 3_000, { ticks: false }, [1_200, 2_400]],
+  [
+    'a node with neither ticks nor a log goes to another server once',
+    13_000,
+    { records: false, ticks: false },
+    [1_200],
+  ],
+  [
+    'after a claim a node waits for the ticks of the new leader',
+    2_500,
+    { records: false, ticks: false, claimMs: 1_100 },
+    [2_300],
+  ],
+  [
+    'a node that claims waits a moment for the answer',
+    1_500,
+    { records: false, ticks: false, claimingMs: 1_050 },
+    [1_400],
+  ],
+  [
+    'a node that was stalled reads what has arrived before it changes its server',
+    11_300,
+    { ticks: true, stalls: [5_000, 10_000] },
+    [],
+  ],
+] as const)
+  test(name, async (t) => {
+    t.same(movesOf(ms, way), moves);
   });
-  return {
-    get moves() {
-      return moves;
-    },
-    stall(ms: number) {
-      nowMs += ms;
-      watch.tick(nowMs);
-      watch.received();
-      receivedMs = nowMs;
-      nowMs += STEP_MS;
-      watch.tick(nowMs);
-    },
-    silence(ms: number) {
-      for (const endMs = nowMs + ms; nowMs < endMs; nowMs += STEP_MS) watch.tick(nowMs);
-    },
-  };
-}
-
-test('a node stays where everything comes', async (t) => {
-  t.same(movesOf(60_000, { ticks: true }), []);
-  t.same(movesOf(60_000, {}), [], 'it leads');
-});
-
-test('a node that hears nothing goes to another server, and to the next', async (t) => {
-  const moves = movesOf(4_500, { reports: false, records: false, ticks: false });
-  t.same(moves, [1_200, 2_800], 'first for want of ticks');
-});
-
-test('a node that hears others, and no log, goes to another server, and then stays for a tick lease', async (t) => {
-  t.same(movesOf(29_000, { records: false, ticks: true }), [4_100, 16_200, 28_300]);
-});
-
-test('of the nodes without a log the leader goes first, and nodes that miss another', async (t) => {
-  t.same(movesOf(26_000, { records: false }), [1_600, 13_700, 25_800], 'it leads');
-  t.same(movesOf(26_000, { records: false, ticks: true, isOneMissing: true }), [1_600, 13_700, 25_800]);
-});
-
-test('a node without a log that others have goes from server to server', async (t) => {
-  t.same(movesOf(4_500, { records: false, ticks: true, ahead: true }), [1_600, 3_200]);
-  t.same(movesOf(3_000, { records: false, ticks: false, ahead: true }), [1_200, 2_400]);
-});
-
-test('a node that has the log and no ticks goes where both come', async (t) => {
-  t.same(movesOf(3_000, { ticks: false }), [1_200, 2_400]);
-});
 
 test('a node that finds no better server changes ever more rarely', async (t) => {
   const moves = movesOf(60_000, { ticks: false });
   const waits = moves.map((ms, place) => ms - (moves[place - 1] ?? 0));
   t.same(waits.slice(0, 5), [1_200, 1_200, 2_300, 4_500, 8_900]);
   t.ok(Math.max(...waits) <= TIMING.tickLeaseMs + 200, String(waits));
-});
-
-test('a node that was stalled reads what has arrived before it changes its server', async (t) => {
-  const watch = stalled();
-  watch.stall(5_000);
-  t.equal(watch.moves, 0);
-  watch.stall(5_000);
-  t.equal(watch.moves, 0, 'again');
-  watch.silence(1_300);
-  t.equal(watch.moves, 1);
-});
-
-test('a node with neither ticks nor a log goes to another server once', async (t) => {
-  t.same(movesOf(13_000, { records: false, ticks: false }), [1_200]);
-});
-
-test('after a claim a node waits for the ticks of the new leader', async (t) => {
-  t.same(movesOf(2_500, { records: false, ticks: false, claimMs: 1_100 }), [2_300]);
-});
-
-test('a node that claims waits a moment for the answer', async (t) => {
-  t.same(movesOf(1_500, { records: false, ticks: false, claimingMs: 1_050 }), [1_400]);
 });

@@ -5,7 +5,6 @@ import {
   type LogPosition,
   type LogRecord,
   RecordsMissing,
-  WrongEnd,
 } from '../../../src/cluster/bus.js';
 import { LogFollower } from '../../../src/cluster/log/log_follower.js';
 import { WITHOUT_THEM } from '../../../src/cluster/log/lost_records.js';
@@ -50,14 +49,6 @@ test('it says that it caught up when the end that the log had is applied, and no
   t.same(stopped.caughtUp, []);
 });
 
-test('it goes on where the store is', async (t) => {
-  const { follower, applied, readFrom } = setUp(6, placeOf(4));
-  follower.start();
-  await turns();
-  t.same(applied, [5, 6]);
-  t.equal(readFrom[0], 4);
-});
-
 test('after silence it reads: the last record may be lost on its way', async (t) => {
   const { follower, log, applied, clock } = setUp(1);
   follower.start();
@@ -72,17 +63,6 @@ test('after silence it reads: the last record may be lost on its way', async (t)
   follower.tick(clock.nowMs);
   await turns();
   t.same(applied, [1, 2]);
-});
-
-test('records that were deleted are missing, and it goes on behind them', async (t) => {
-  const { follower, applied, missing, clock, deleteBefore } = setUp(9, placeOf(2));
-  deleteBefore(6);
-  follower.start();
-  await turns();
-  t.same(missing, [6]);
-  follower.tick(clock.nowMs);
-  await turns();
-  t.same(applied, [6, 7, 8, 9]);
 });
 
 test('a damaged record is read from another server; without one the log is broken at the next record', async (t) => {
@@ -116,9 +96,7 @@ test('a damaged record is read from another server; without one the log is broke
 });
 
 test('a hole that stays is named', async (t) => {
-  const { follower, log, applied, damaged, broken, clock, reported, pass } = setUp(9, LOG_START, {
-    hole: 6,
-  });
+  const { follower, log, applied, damaged, broken, clock, reported, pass } = setUp(9, LOG_START, 6);
   follower.start();
   await pass(29_000);
   t.same(broken, []);
@@ -153,54 +131,36 @@ test('two writers of one epoch, a claim for another place, or another history br
   }
 });
 
-interface Circumstances {
-  /** Called during a read of records. */
-  readonly meanwhile?: () => void;
-  readonly mayWrite?: boolean;
-  /** The sequence of a record that no server has. */
-  readonly hole?: number;
-}
-
-/** @param count the number of records of the log */
-function setUp(
-  count: number,
-  position: LogPosition = LOG_START,
-  { meanwhile, mayWrite, hole }: Circumstances = {},
-) {
+/**
+ * @param count the number of records of the log
+ * @param hole the sequence of a record that no server has
+ */
+function setUp(count: number, position: LogPosition = LOG_START, hole?: number) {
   const log = records(1, count);
   const applied: number[] = [];
   /** The last applied record each time the follower has caught up. */
   const caughtUp: (number | undefined)[] = [];
-  const missing: number[] = [];
   const broken: string[] = [];
   const skipped: string[] = [];
   const damaged: string[] = [];
-  const restored: number[] = [];
   const readFrom: number[] = [];
   const clock = { nowMs: 0 };
   const answer = { isLost: false };
   const reported = { end: 0, reconnects: 0 };
-  let firstSequence = 1;
   let listener: (record: LogRecord) => void = () => {};
   const follower = new LogFollower({
     bus: {
       async read(after) {
         readFrom.push(after);
-        meanwhile?.();
         if (answer.isLost) throw new Error('no answer');
-        if (after + 1 < firstSequence) throw new Error('deleted');
         if (hole === after + 1 && log.length >= hole)
           throw new RecordsMissing(`the log lacks the records ${hole} to ${hole}`);
         const records = log.slice(after, after + 3);
         return records.filter(({ sequence }) => hole === undefined || sequence < hole || hole <= after);
       },
-      async append(after, id, bytes) {
-        const end = log.at(-1) ?? LOG_START;
-        if (end.sequence !== after.sequence || end.id !== after.id) throw new WrongEnd('another end');
-        return log.push({ sequence: after.sequence + 1, id, bytes });
-      },
+      append: async () => Promise.reject(new Error('the follower writes nothing')),
       async extent(): Promise<LogExtent> {
-        return { firstSequence, last: log.at(-1) ?? LOG_START };
+        return { firstSequence: 1, last: log.at(-1) ?? LOG_START };
       },
       onCommitted(listen) {
         listener = listen;
@@ -214,10 +174,10 @@ function setUp(
     reportedEnd: () => reported.end,
     apply: (_, { sequence }) => applied.push(sequence),
     caughtUp: () => caughtUp.push(applied.at(-1)),
-    missing: (sequence) => missing.push(sequence),
+    missing: () => {},
     broken: (reason) => broken.push(reason),
     faulty: (fault, reason) => (fault === 'skipped record' ? skipped : damaged).push(reason),
-    restored: mayWrite ? (number) => restored.push(number) : undefined,
+    restored: undefined,
     timing: { leaseMs: 1_000, retryMs: 100, regressedMs: 30_000 },
     nowMs: () => clock.nowMs,
   });
@@ -226,11 +186,9 @@ function setUp(
     log,
     applied,
     caughtUp,
-    missing,
     broken,
     skipped,
     damaged,
-    restored,
     readFrom,
     clock,
     /** Advances the time. */
@@ -243,9 +201,6 @@ function setUp(
     answer,
     reported,
     live: (record: LogRecord) => listener(record),
-    deleteBefore: (sequence: number) => {
-      firstSequence = sequence;
-    },
   };
 }
 

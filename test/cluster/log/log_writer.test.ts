@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { seededRandom } from '../../../scripts/load/random.js';
-import { type LogPosition, type LogRecord, MESSAGE_BYTES_MAX, WrongEnd } from '../../../src/cluster/bus.js';
+import { type LogPosition, type LogRecord, MESSAGE_BYTES_MAX } from '../../../src/cluster/bus.js';
 import {
   BATCH_BYTES_MAX,
   decodeLogBatch,
@@ -8,7 +8,7 @@ import {
   ENTRY_OVERHEAD_BYTES,
   type LogEntry,
 } from '../../../src/cluster/log/log_batch.js';
-import { LeadershipLost, LogWriter } from '../../../src/cluster/log/log_writer.js';
+import { LogWriter } from '../../../src/cluster/log/log_writer.js';
 
 const EPOCH = 5;
 
@@ -71,22 +71,6 @@ test('a newer input takes the place of an older one that waits', async (t) => {
   t.same(sizes(writes[2]!), [22], 'what is being written stays as it is');
 });
 
-test('durable means that the log has what was appended before', async (t) => {
-  const { writer, settle } = setUp();
-  await writer.durable();
-  const done: string[] = [];
-  writer.append(entry(1));
-  writer.durable().then(() => done.push('first'));
-  await turns();
-  writer.append(entry(2));
-  writer.durable().then(() => done.push('second'));
-  t.same(done, []);
-  await settle(0);
-  t.same(done, ['first']);
-  await settle(1);
-  t.same(done, ['first', 'second']);
-});
-
 test('a write of which nobody knows is sent again as it was, and counts from when it was sent first', async (t) => {
   const { writer, writes, fail, settle, clock, failures } = setUp();
   writer.append(entry(1));
@@ -104,37 +88,6 @@ test('a write of which nobody knows is sent again as it was, and counts from whe
   t.same(writes[1], writes[0]);
   await settle(1);
   t.equal(writer.acknowledgedSentMs, 1_000);
-});
-
-test('a write that is confirmed at another place is not applied, and is sent again', async (t) => {
-  const { writer, writes, settle, clock, failures } = setUp();
-  writer.append(entry(1));
-  let isDurable = false;
-  writer.durable().then(() => {
-    isDurable = true;
-  });
-  await turns();
-  await settle(0, EPOCH);
-  t.same([failures(), isDurable], [1, false]);
-  clock.nowMs = 1_100;
-  writer.tick(clock.nowMs);
-  t.same(writes[1], writes[0]);
-  await settle(1);
-  t.ok(isDurable);
-});
-
-test('what another node wrote ends it', async (t) => {
-  const { writer, writes, fail, clock } = setUp();
-  writer.append(entry(1));
-  const durable = writer.durable();
-  await turns();
-  await fail(0, new WrongEnd());
-  writer.stop();
-  await t.rejects(durable, LeadershipLost);
-  await t.rejects(writer.durable(), LeadershipLost);
-  clock.nowMs = 9_000;
-  writer.tick(clock.nowMs);
-  t.equal(writes.length, 1);
 });
 
 test('it beats when there is nothing to write', async (t) => {
@@ -169,7 +122,6 @@ function setUp() {
     catchUp: async () => {},
   };
   let failureCount = 0;
-  let overflowCount = 0;
   const writer = new LogWriter({
     bus: {
       append(after, id, bytes) {
@@ -186,19 +138,15 @@ function setUp() {
     failed: () => {
       failureCount++;
     },
-    overflowed: () => {
-      overflowCount++;
-    },
+    overflowed: () => {},
   });
   return {
     writer,
     writes,
     clock,
     failures: () => failureCount,
-    overflows: () => overflowCount,
-    /** @param sequence the place at which the servers confirm the write */
-    async settle(place: number, sequence = writes[place]!.after.sequence + 1) {
-      answers[place]!.resolve(sequence);
+    async settle(place: number) {
+      answers[place]!.resolve(writes[place]!.after.sequence + 1);
       await turns();
     },
     async fail(place: number, error: Error) {

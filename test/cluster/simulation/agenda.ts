@@ -1,19 +1,15 @@
 /** The number of turns of the microtask queue after an event. No chain of promises in a node is longer. */
 const MICROTASK_TURNS = 6;
 
-interface Entry {
+interface Event {
   readonly atMs: number;
-  readonly order: number;
   readonly run: () => void;
 }
 
-/**
- * Events on a simulated clock, which advances only from event to event. The heap orders events by time, and events of equal times
- * by their entry.
- */
+/** Events on a simulated clock, which advances only from event to event. Events of equal times keep the order in which they were added. */
 export class Agenda {
-  readonly #heap: Entry[] = [];
-  #order = 0;
+  /** The events in descending order, so that the next event is the last. */
+  readonly #events: Event[] = [];
   #nowMs = 0;
 
   get nowMs(): number {
@@ -21,16 +17,8 @@ export class Agenda {
   }
 
   at(atMs: number, run: () => void): void {
-    const heap = this.#heap;
-    const entry = { atMs: Math.max(atMs, this.#nowMs), order: this.#order++, run };
-    let place = heap.push(entry) - 1;
-    while (place > 0) {
-      const parent = (place - 1) >> 1;
-      if (!isBefore(entry, heap[parent]!)) break;
-      heap[place] = heap[parent]!;
-      place = parent;
-    }
-    heap[place] = entry;
+    const event = { atMs: Math.max(atMs, this.#nowMs), run };
+    this.#events.splice(this.#placeOf(event.atMs), 0, event);
   }
 
   after(delayMs: number, run: () => void): void {
@@ -39,8 +27,12 @@ export class Agenda {
 
   /** Runs all events up to this time, and the promises that each event settles. */
   async runUntil(untilMs: number): Promise<void> {
-    for (let next = this.#heap[0]; next !== undefined && next.atMs <= untilMs; next = this.#heap[0]) {
-      this.#removeFirst();
+    for (
+      let next = this.#events.at(-1);
+      next !== undefined && next.atMs <= untilMs;
+      next = this.#events.at(-1)
+    ) {
+      this.#events.pop();
       this.#nowMs = next.atMs;
       next.run();
       for (let turn = 0; turn < MICROTASK_TURNS; turn++) await undefined;
@@ -48,23 +40,14 @@ export class Agenda {
     this.#nowMs = untilMs;
   }
 
-  #removeFirst(): void {
-    const heap = this.#heap;
-    const last = heap.pop()!;
-    if (heap.length === 0) return;
-    let place = 0;
-    for (;;) {
-      let child = 2 * place + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
-      if (!isBefore(heap[child]!, last)) break;
-      heap[place] = heap[child]!;
-      place = child;
+  /** Returns the place of a new event: before all events of its time and of earlier times. */
+  #placeOf(atMs: number): number {
+    let [low, high] = [0, this.#events.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#events[middle]!.atMs > atMs) low = middle + 1;
+      else high = middle;
     }
-    heap[place] = last;
+    return low;
   }
-}
-
-function isBefore(one: Entry, other: Entry): boolean {
-  return one.atMs === other.atMs ? one.order < other.order : one.atMs < other.atMs;
 }

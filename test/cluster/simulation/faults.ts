@@ -1,7 +1,7 @@
 import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
+import type { Random } from '../../random.js';
 import type { Agenda } from './agenda.js';
 import { FAIR, type MessageServers, SERVERS } from './message_servers.js';
-import type { Random } from './random.js';
 import { TAXONOMIES } from './sample.js';
 import type { SimulatedNode } from './simulated_node.js';
 

@@ -6,8 +6,8 @@ import {
   RecordsMissing,
   WrongEnd,
 } from '../../../src/cluster/bus.js';
+import type { Random } from '../../random.js';
 import type { Agenda } from './agenda.js';
-import type { Random } from './random.js';
 
 export const SERVERS = 3;
 /** The largest number of records in a read. */

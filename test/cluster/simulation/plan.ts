@@ -1,5 +1,5 @@
+import { Random } from '../../random.js';
 import { DATA_FAULTS, type FaultKind, SERVICE_FAULTS } from './faults.js';
-import { Random } from './random.js';
 import { ASSETS } from './sample.js';
 
 /** A schedule as data, so that a run can omit parts. A seed determines the schedule. */

@@ -1,10 +1,10 @@
 import { LOG_START, type LogPosition } from '../../../src/cluster/bus.js';
 import type { ClusterTiming } from '../../../src/cluster/timing.js';
+import type { Random } from '../../random.js';
 import type { Agenda } from './agenda.js';
 import type { Invariants } from './invariants.js';
 import type { MessageServers } from './message_servers.js';
 import type { Mutant } from './mutant.js';
-import type { Random } from './random.js';
 import { TAXONOMIES } from './sample.js';
 import type { SimulatedBus } from './simulated_bus.js';
 import { Process } from './simulated_process.js';

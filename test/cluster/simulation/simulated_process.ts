@@ -12,7 +12,7 @@ import type { ReadMessage } from '../../../src/prices/message.js';
 import type { PublisherSession, PublishOutcome } from '../../../src/prices/publisher_session.js';
 import { whenDurable } from '../../../src/prices/publisher_session.js';
 import { livePrice } from '../../model/sample.js';
-import { Random } from './random.js';
+import { Random } from '../../random.js';
 import {
   ASSETS,
   aggregateEntry,

@@ -1,11 +1,11 @@
 import type { ClusterTiming } from '../../../src/cluster/timing.js';
+import { Random } from '../../random.js';
 import { Agenda } from './agenda.js';
 import { FAULTS } from './faults.js';
 import { Invariants } from './invariants.js';
 import { FAIR, MessageServers } from './message_servers.js';
 import type { Mutant } from './mutant.js';
 import { type Plan, type PlannedFault, type PlannedUpdate, planOf } from './plan.js';
-import { Random } from './random.js';
 import { ASSETS, priceOf } from './sample.js';
 import type { SimulatedBus } from './simulated_bus.js';
 import { SimulatedNode } from './simulated_node.js';

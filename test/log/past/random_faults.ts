@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import { withoutInputs } from '../../../src/log/past/kept_line.js';
 import { LostRange } from '../../../src/log/past/lost_range.js';
 import type { PastReader } from '../../../src/log/past/past_reader.js';
+import { Random } from '../../random.js';
 import { aggregatesOf, evmName, HOUR_START_NS, textOf } from './sample_past.js';
 import { readerOf, WrittenPast } from './written_past.js';
 
@@ -52,27 +53,6 @@ async function writeSample(dir: string): Promise<Sample> {
   return { dir, truth };
 }
 
-/** Random numbers that are the same in each run with the same seed. */
-class Random {
-  #state: number;
-
-  constructor(seed: number) {
-    this.#state = seed >>> 0 || 1;
-  }
-
-  below(limit: number): number {
-    this.#state ^= this.#state << 13;
-    this.#state ^= this.#state >>> 17;
-    this.#state ^= this.#state << 5;
-    this.#state >>>= 0;
-    return this.#state % limit;
-  }
-
-  of<T>(values: readonly T[]): T {
-    return values[this.below(values.length)]!;
-  }
-}
-
 const FAULTS = [
   'flip',
   'flip',
@@ -95,8 +75,8 @@ function damage(dir: string, random: Random): { readonly done: string; readonly 
       .slice(0, -1)
       .map((name) => join(dir, 'log', name)),
   ];
-  const path = random.of(files);
-  const fault = random.of(FAULTS);
+  const path = random.pick(files);
+  const fault = random.pick(FAULTS);
   const pair = fault === 'pair' ? ['jsonl', 'inputs'].map((end) => path.replace(/\.\w+$/, `.${end}`)) : [];
   const changed = [path, ...pair.filter((one) => one !== path && files.includes(one))];
   const before = changed.map((one) => [one, readFileSync(one)] as const);
@@ -109,7 +89,7 @@ function damage(dir: string, random: Random): { readonly done: string; readonly 
   else if (fault === 'double') writeFileSync(path, Buffer.concat([bytes, bytes]));
   else if (fault === 'shift')
     writeFileSync(path, Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 100)]));
-  else if (fault === 'foreign') writeFileSync(path, readFileSync(random.of(files)));
+  else if (fault === 'foreign') writeFileSync(path, readFileSync(random.pick(files)));
   else writeFileSync(path, bytes);
   const undo = () => {
     for (const [one, content] of before) writeFileSync(one, content);
