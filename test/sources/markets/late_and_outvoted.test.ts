@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
 import { START } from '../plans.js';
-import { manualRun } from './manual_run.js';
-import { ManualTime, until } from './manual_time.js';
+import { until } from './manual_time.js';
 import { MarketScene } from './market_scene.js';
 
 // Markets that are late, stand still or outvote the others, on real sockets. No published price may follow them.
@@ -78,43 +74,3 @@ test('an engine that stands still while REST repeats its last top is unproven', 
   }
 });
 
-test('a time that the operator named is the quote’s time', async (t) => {
-  let at: unknown = new Date(Number(START / 1_000_000n)).toISOString();
-  const server = createServer((_, response) => response.end(JSON.stringify({ rate: 1.1, time: at })));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const time = new ManualTime();
-  const { run } = manualRun(
-    t,
-    `sources: { web: { kind: http, url: "http://127.0.0.1:${port}/{symbol}", every: 1s, price: $.rate, at: $.time } }\nassets: { A: { from: [web EUR], min_sources: 1, max_age: 60s } }`,
-    time,
-  );
-  await run.open();
-  const day = 86_400_000;
-  const now = Number(START / 1_000_000n);
-  for (const [value, verdict] of [
-    [at, 'used'],
-    [new Date(now - 2 * day).toISOString(), 'late'],
-    [new Date(now).toISOString().slice(0, 10), 'late'],
-    ['yesterday', 'no time'],
-    [undefined, 'no time'],
-    [now / 1000, 'used'],
-    [String(BigInt(now) * 1_000_000n), 'used'],
-  ] as const) {
-    at = value;
-    const { frames } = run.meter.sources.get('web')!;
-    time.advance(frames === 0 ? 0 : 60_001);
-    at =
-      value === undefined || verdict !== 'used'
-        ? value
-        : typeof value === 'number'
-          ? Number(time.nowNs() / 1_000_000n) / 1000
-          : new Date(Number(time.nowNs() / 1_000_000n)).toISOString();
-    await until(() => {
-      time.advance(100);
-      return run.decisions()[0]!.readings[0]!.verdict === verdict;
-    }, `${value}: ${verdict}, not ${run.decisions()[0]!.readings[0]!.verdict}`);
-  }
-  t.pass();
-});
