@@ -73,4 +73,3 @@ test('an engine that stands still while REST repeats its last top is unproven', 
     scene.summary(t);
   }
 });
-
