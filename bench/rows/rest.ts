@@ -24,7 +24,7 @@ const CANDLE_ASSET = ASSETS;
 const PUBLISHERS = 3;
 const CANDLES: Readonly<Record<Scale, number>> = { full: 10_080, smoke: 100 };
 const TIMES: Readonly<Record<Scale, AnswerTimes>> = {
-  full: { warmUpMs: 1_500, measureMs: 700 },
+  full: { warmUpMs: 1_000, measureMs: 700 },
   smoke: { warmUpMs: 10, measureMs: 30 },
 };
 
@@ -57,9 +57,11 @@ export const rest: Row = {
     'and fastify send the same body, which they were given before, without looking at the request. ' +
     'The service checks the token and its rate limit, and reads what is asked for.',
   limit:
-    'By a profile, three fifths of an answer are the kernel’s reading and writing of the socket. For 1 asset the service takes 0.8 to 1.2 µs more than the bare route. ' +
-    'A quarter of its own time is the query and the headers, a fifth the calls that write the answer, and a tenth three readings of the clock. ' +
-    'In some rounds of 100 assets the busy client reads an answer in small pieces. The answer then goes out in many writes, which costs twice as much.',
+    'By a profile on Node 24 with a free core for each side, an answer for 1 asset takes the bare route 6.1 µs, the service 6.7, and fastify 10.7. So no answer can reach twice the number of fastify: the bare route itself has 1.75 times its answers ' +
+    '(2.0 times for 10 assets: 7.2 and 14.4 µs), and 5.2 µs are the kernel’s reading and writing of the socket. ' +
+    'In the service, V8 and its calls to and from C++, for the query, the headers and the body, take 0.9 µs (bare 0.4), uWebSockets.js 0.3, JavaScript 0.2, memory 0.2, and readings of the clock 0.1. ' +
+    'The first 30,000 answers of a process cost up to twice as much, until V8 has compiled their code. So each side uses 1 s of CPU time before it is measured. ' +
+    'In some rounds of 10 and 100 assets the busy client reads an answer in small pieces. The answer then goes out in many writes, which costs twice as much.',
   rounds: 5,
   variants: {
     service: (scale) => measure(scale),

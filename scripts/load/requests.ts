@@ -4,6 +4,8 @@ import type { ServerProcess } from './server_process.js';
 import { measureUsage, type Usage } from './usage.js';
 
 const CONNECTIONS = 32;
+/** The number of steps of a warm-up on a machine that is not busy. After each step, the CPU time is read. */
+const WARM_UP_STEPS = 5;
 
 /** The answers of a period, and their cost. */
 export interface AnswerUsage extends Usage {
@@ -11,7 +13,10 @@ export interface AnswerUsage extends Usage {
 }
 
 export interface AnswerTimes {
-  /** The time before the measurement, in which V8 compiles the code of a request. */
+  /**
+   * The CPU time that the server uses before the measurement, in which V8 compiles the code of a request. On a busy machine, the same time
+   * of a clock would end before V8 has compiled it.
+   */
   readonly warmUpMs: number;
   readonly measureMs: number;
 }
@@ -22,7 +27,9 @@ export async function measureAnswers(
   path: string,
   { warmUpMs, measureMs }: AnswerTimes,
 ): Promise<AnswerUsage> {
-  await requestFor(server.port, path, CONNECTIONS, warmUpMs);
+  const warmAtSeconds = server.cpuSeconds() + warmUpMs / 1000;
+  do await requestFor(server.port, path, CONNECTIONS, warmUpMs / WARM_UP_STEPS);
+  while (server.cpuSeconds() < warmAtSeconds);
   const end = measureUsage(server);
   const { requests } = await requestFor(server.port, path, CONNECTIONS, measureMs);
   const usage = end();
