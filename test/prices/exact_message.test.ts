@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { createHeldBytes } from '../../scripts/load/held_memory.js';
-import { Updates } from '../../scripts/load/updates.js';
-import { createPriceSigner, publishMessage } from '../../src/client/index.js';
+import { publishMessage } from '../../src/client/index.js';
 import { Gate } from '../../src/prices/gate.js';
 import { type PublishMessage, type ReadMessage, readPublishMessage } from '../../src/prices/message.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -31,33 +30,6 @@ function resultOf(message: PublishMessage): unknown {
   const { length: _, ...read } = message;
   return read;
 }
-
-test('messages of publishers, compact and with white space', async (t) => {
-  const signers = (['evm', 'stark'] as const).map((signatureType) =>
-    createPriceSigner({ signatureType, secretKey: new Uint8Array(32).fill(1), oracleId: 'tests' }),
-  );
-  const price = { symbol: '1INCHUSD', price: -(10n ** 18n), timestampNs: 1_710_191_092_123_456_789n };
-  const texts = [
-    ...(['evm', 'stark'] as const).map((type) => new Updates(type).message(0, [0, 1, 2, 3])),
-    new Updates('evm').message(
-      0,
-      Array.from({ length: 50 }, (_, asset) => asset),
-    ),
-    publishMessage('2025-01-01T00:00:00Z', [signers[0]!.sign(price)]),
-    publishMessage('a', [signers[1]!.sign({ ...price, price: 5n, trigger: 'one, two' })]),
-  ];
-  for (const text of texts) {
-    const { length } = Object.keys(JSON.parse(text).data);
-    t.equal(readBoth(text, 50), length, text);
-    const digits = text.replace(/"timestamp":(\d+)/g, '"timestamp":"#$1"');
-    for (const space of [1, 4, '\t'])
-      t.equal(
-        readBoth(JSON.stringify(JSON.parse(digits), undefined, space).replace(/"#(\d+)"/g, '$1'), 50),
-        length,
-      );
-    t.equal(readBoth(` ${text.replaceAll(':"', ' : "').replaceAll(',"', '\r\n,\t"')}\n`, 50), length);
-  }
-});
 
 test('recorded updates', { skip }, async (t) => {
   for (const name of ['recorded-evm.json', 'recorded-evm-four-publishers.json', 'recorded-stark.json'])

@@ -225,20 +225,6 @@ test('only what is wholly the last accepted update but for its nanoseconds needs
   }
 });
 
-test('after a restart what was accepted stays refused, and a refresh is verified anew', async (t) => {
-  const before = newGate().gate;
-  const good = admitted(before, GOOD);
-  const pair = before.accept(good);
-  if (typeof pair === 'string') return t.fail(pair);
-  const { gate } = newGate();
-  gate.restore(bitcoin, publisher, pair.input, pair.seen);
-  t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
-  const refresh = admitted(gate, { ...GOOD, timestamp: String(START_NS + 1n) });
-  t.equal(refresh.verified, false);
-  t.equal(refusalOf(gate.accept(refresh)), undefined);
-  t.equal(admitted(gate, { ...GOOD, timestamp: String(START_NS + 2n) }).verified, true);
-});
-
 test('the last accepted update is accepted once more when its message is sent again, over a restart too', async (t) => {
   const before = newGate().gate;
   const good = admitted(before, GOOD);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 import { test } from 'tap';
-import { METADATA_DEPTH_MAX, readPublishMessage } from '../../src/prices/message.js';
+import { readPublishMessage } from '../../src/prices/message.js';
 import { cases } from '../tier.js';
 import { messageText, updateObject } from './updates.js';
 
@@ -116,42 +116,5 @@ test('metadata and timestamps are what a parser that keeps every digit says', as
       );
     }),
     { numRuns: cases(400) },
-  );
-});
-
-test('no bytes make it throw, and what it takes is JSON with the fields it names', async () => {
-  const whole = withMetadata('{"a":{"timestamp":1710191092123456789,"n":1e400}}');
-  const damaged = fc
-    .array(fc.tuple(fc.nat(whole.length - 1), fc.string({ unit: 'binary', maxLength: 3 }), fc.nat(8)), {
-      minLength: 1,
-      maxLength: 4,
-    })
-    .map((edits) =>
-      edits.reduce((now, [at, insert, drop]) => now.slice(0, at) + insert + now.slice(at + drop), whole),
-    );
-  fc.assert(
-    fc.property(fc.oneof(damaged, fc.json(), fc.string({ unit: 'binary', maxLength: 60 })), (input) => {
-      const message = readPublishMessage(input, 5);
-      if (!message.ok) return message.error.length > 0;
-      JSON.parse(input);
-      return message.updates.every(
-        ({ timestamp, metadata, price }) =>
-          typeof timestamp === 'string' &&
-          typeof price === 'string' &&
-          (metadata === undefined || typeof JSON.parse(metadata) === 'object'),
-      );
-    }),
-    { numRuns: cases(1500) },
-  );
-});
-
-test('metadata that nests deeper than the limit is refused and nothing else is', async () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 6, max: 10 }), fc.constantFrom('1', '"x"', '{}', '[]'), (depth, leaf) => {
-      const json = '{"a":['.repeat(depth) + leaf + ']}'.repeat(depth);
-      const message = readPublishMessage(withMetadata(json), 10);
-      const containers = 2 * depth + (leaf === '{}' || leaf === '[]' ? 1 : 0);
-      return message.ok && message.malformed.has('BTCUSD') === containers > METADATA_DEPTH_MAX;
-    }),
   );
 });

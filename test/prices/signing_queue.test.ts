@@ -1,6 +1,5 @@
 import { test } from 'tap';
 import { latestIn } from '../../scripts/load/store_records.js';
-import { verifyAggregate } from '../../src/client/index.js';
 import type { AggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
 import { AggregatorHarness, atOnce, messageOf, newSession, receive, testPublisher } from './harness.js';
@@ -9,10 +8,6 @@ const MS = 1_000_000n;
 const bitcoin = sampleAsset();
 const first = testPublisher(0);
 const publishers = [first];
-/** The aggregates are enough for the pool, which has one thread, to verify and sign on that thread. */
-const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
-const pricesOfMany = Object.fromEntries(many.map(({ symbol }) => [symbol, 7n]));
-
 /** Holds each batch until it is released. */
 function gated() {
   const waiting: { release: () => void; fail: () => void }[] = [];
@@ -116,7 +111,7 @@ test('a batch that cannot be signed is counted, and the next one is signed', asy
 
 test('an aggregate that the log cannot take is counted, and the others of its batch go on', async (t) => {
   const { through, next } = gated();
-  const [large, small] = many;
+  const [large, small] = ['LARGE', 'SMALL'].map((symbol, index) => sampleAsset({ index, id: index, symbol }));
   const harness = await AggregatorHarness.start(t, { assets: [large!, small!], publishers, through });
   const { sink } = harness;
   const signed = sink.signed.bind(sink);
@@ -132,17 +127,4 @@ test('an aggregate that the log cannot take is counted, and the others of its ba
   t.equal(harness.counters.signingFailures, 1);
   t.match(harness.prices.latest(small!)?.aggregate, { price: 7n });
   t.equal(harness.prices.latest(large!), undefined);
-});
-
-test('many are signed on another thread, each with its own signature', async (t) => {
-  const harness = await AggregatorHarness.start(t, { assets: many, publishers, threads: 1 });
-  await receive(harness.aggregator, newSession(), messageOf(first, pricesOfMany, START_NS));
-  harness.endTurn();
-  t.equal(harness.prices.latest(many[0]!), undefined, 'not yet');
-  while (harness.counters.aggregatesSigned < many.length)
-    await new Promise((resolve) => setImmediate(resolve));
-  for (const asset of many.filter((_, i) => i % 8 === 0)) {
-    const { line } = harness.prices.latest(asset)!;
-    t.match(verifyAggregate(line, { signers: 'unchecked' })[0], { verdict: 'recovered' });
-  }
 });

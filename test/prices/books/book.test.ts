@@ -193,22 +193,6 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
   );
 });
 
-test('an input counts up to max_age and not a nanosecond more', async (t) => {
-  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
-  t.equal(book.expiresAtNs, undefined);
-  put(book, 0, 5n, 40n);
-  put(book, 1, 7n, 10n);
-  t.equal(book.expiresAtNs, START_NS + 61n);
-  book.expire((START_NS + 60n) as TimeNs);
-  t.equal(book.price, 6n);
-  book.expire((START_NS + 61n) as TimeNs);
-  t.equal(book.price, 7n);
-  t.equal(book.expiresAtNs, START_NS + 91n);
-  book.expire((START_NS + 91n) as TimeNs);
-  t.equal(book.price, undefined);
-  t.same([book.size, book.expiresAtNs, book.counted()], [0, undefined, []]);
-});
-
 test('a changed configuration takes effect on present inputs', async (t) => {
   const book = new AssetBook(sampleAsset({ aggregation: 'average' }), MAX_FUTURE_NS);
   put(book, 0, 10n);
