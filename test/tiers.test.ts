@@ -40,7 +40,7 @@ test('light tests load no threads, processes or sockets', async (t) => {
     ['service/rest', 'a service'],
     ['server/access/shared_access', 'a thread'],
     ['crypto/pool/pool', 'threads, by a module'],
-    ['crypto/secp256k1_bounds', 'it changes what all tests of a process share'],
+    ['cli/option_forms', 'it changes what all tests of a process share'],
     ['tours.whole', 'another tier'],
   ] as const) {
     t.ok(existsSync(join(ROOT, `test/${file}.test.ts`)), file);

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import { type AggregateReport, verifyAggregate } from '../../src/client/index.js';
 import { createAggregateSigner, type ServiceKeys } from '../../src/crypto/aggregate_signer.js';
@@ -80,49 +79,6 @@ for (const threads of [0, 1]) {
     }
   });
 }
-
-test('a signature covers price, time and inputs', async (t) => {
-  const pool = await createCryptoPool({ threads: 0 });
-  const signer = createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool);
-  for (const signatureType of ['evm', 'stark'] as const) {
-    const before = unsigned(sampleAsset({ signatureType }), 100n);
-    const [signed] = await signer.sign(signatureType, [before]);
-    t.match(reportOf(signed!), { verdict: 'verified' });
-    const changes: Partial<SignedAggregate>[] = [
-      { price: 102n as Price },
-      { signedAtNs: (SIGNED_AT_NS + 1_000_000_000n) as TimeNs },
-      { msgHash: Buffer.alloc(32, 1) },
-      ...(signatureType === 'evm'
-        ? [
-            { inputs: signed!.inputs.slice(1) },
-            { signedAtNs: (SIGNED_AT_NS + 1n) as TimeNs },
-            { v: 55 - signed!.v! },
-          ]
-        : []),
-    ];
-    for (const change of changes) t.match(reportOf({ ...signed!, ...change }), { verdict: 'failed' });
-  }
-});
-
-test('any price that fits 16 bytes is signed, below zero too for EVM', async () => {
-  const pool = await createCryptoPool({ threads: 0 });
-  const signer = createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool);
-  const price = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 4n });
-  await fc.assert(
-    fc.asyncProperty(price, async (value) => {
-      const [signed] = await signer.sign('evm', [unsigned(sampleAsset(), value)]);
-      return reportOf(signed!).verdict === 'verified';
-    }),
-    { numRuns: 5 },
-  );
-});
-
-test('without a Stark key there is no Stark public key', async (t) => {
-  const pool = await createCryptoPool({ threads: 0 });
-  const signer = createAggregateSigner({ evm: SERVICE_KEYS.evm }, SERVICE_ORACLE_ID, pool);
-  t.same(signer.publicKeys.stark, []);
-  t.match(signer.publicKeys.evm, [{ text: /^0x[0-9a-fA-F]{40}$/ }]);
-});
 
 test('the time of an aggregate decides which key signs it', async (t) => {
   const pool = await createCryptoPool({ threads: 0 });

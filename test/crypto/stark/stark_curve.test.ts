@@ -7,7 +7,6 @@ import {
   GROUP_ORDER,
   PlainPoint,
   PointSum,
-  pointWithX,
   TabledPoint,
 } from '../../../src/crypto/stark/stark_curve.js';
 import { holds } from '../../holds.js';
@@ -77,9 +76,4 @@ test('sums of a point with itself, its negative and nothing', async (t) => {
       }
     }),
   );
-});
-
-test('points by their x', async (t) => {
-  t.equal(pointWithX(BASE.x)?.x, BASE.x);
-  t.equal(pointWithX(2n ** 256n - 1n), undefined);
 });

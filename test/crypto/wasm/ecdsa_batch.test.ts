@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
-import { nobleSecp256k1 } from '../../../src/crypto/secp256k1/secp256k1_noble.js';
 import { BATCH_MAX, EcdsaBatch } from '../../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N, FIELD_PRIME as P } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { cases } from '../../tier.js';
@@ -86,18 +85,6 @@ function doMeet({ key, digest, rs }: Signed): boolean {
   const w = inverse(s, N);
   return doPointsMeet(KEYS[key]!, modulo(z * w, N), modulo(r * w, N));
 }
-
-test('says what noble says', async (t) => {
-  const some = ordinary.slice(0, 32);
-  const all = some.flatMap((signed, i) => [
-    signed,
-    i % 2 === 0 ? otherParity(signed) : { ...signed, key: 0 },
-  ]);
-  t.same(
-    verify(all),
-    all.map((signed) => recovered(signed, nobleSecp256k1)),
-  );
-});
 
 test('an invalid signature, or one whose points meet, at any place of a batch changes no other verdict', async (t) => {
   const damaged = { ...ordinary[1]!, digest: word(5n) };

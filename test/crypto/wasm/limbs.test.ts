@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'tap';
-import {
-  LIMB_BITS,
-  LIMB_MASK,
-  LIMBS,
-  limbsOf,
-  negate,
-  placeOfBit,
-  readNumber,
-  reduceOnce,
-} from '../../../src/crypto/wasm/limbs.js';
+import { LIMB_BITS, LIMB_MASK, LIMBS, limbsOf, negate, reduceOnce } from '../../../src/crypto/wasm/limbs.js';
 import { FIELD_PRIME, GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { holds } from '../../holds.js';
 import { cases } from '../../tier.js';
-import { word } from '../crafted_signatures.js';
 
 const AT = 3;
 const number = fc.oneof(
@@ -41,21 +31,6 @@ function numberOf(limbs: Int32Array): bigint {
 function isRoundUntouched(limbs: Int32Array): boolean {
   return [...limbs.subarray(0, AT), ...limbs.subarray(AT + LIMBS)].join() === '-1,-2,-3,-4';
 }
-
-test('reads 32 bytes, and says where their bits are', async (t) => {
-  holds(
-    t,
-    fc.property(number, fc.nat(255), (value, bit) => {
-      const limbs = limbsWith(0n);
-      readNumber(Buffer.concat([Buffer.alloc(5, 0xff), word(value), Buffer.alloc(5, 0xff)]), 5, limbs, AT);
-      assert.equal(numberOf(limbs), value);
-      assert.ok(isRoundUntouched(limbs));
-      const [limb, shift] = placeOfBit(bit);
-      assert.equal(BigInt((limbs[AT + limb]! >>> shift) & 1), (value >> BigInt(bit)) & 1n);
-    }),
-    { numRuns: cases(500) },
-  );
-});
 
 test('subtracts a modulus once, or not', async (t) => {
   const step = fc.constantFrom(-1n, 0n, 1n, 2n ** 29n, 2n ** 200n, -(2n ** 200n));

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { LIMB_BITS, LIMBS, NUMBER_BYTES } from '../../../src/crypto/wasm/limbs.js';
 import { Secp256k1Arithmetic } from '../../../src/crypto/wasm/secp256k1_arithmetic.js';
 import {
@@ -8,36 +7,15 @@ import {
   FIELD_PRIME as P,
   SCALAR_FACTOR,
 } from '../../../src/crypto/wasm/secp256k1_field_code.js';
-import { POINT_BYTES } from '../../../src/crypto/wasm/secp256k1_module.js';
 import { cases } from '../../tier.js';
-import { inverse, modulo, word } from '../crafted_signatures.js';
+import { inverse, modulo } from '../crafted_signatures.js';
 
-const PAIRS = 5;
-const arithmetic = new Secp256k1Arithmetic(PAIRS, 4 * NUMBER_BYTES + 40 * POINT_BYTES);
+const arithmetic = new Secp256k1Arithmetic(1, 2 * NUMBER_BYTES);
 const [A, OUT] = [arithmetic.freeFrom, arithmetic.freeFrom + NUMBER_BYTES];
-const REFERENCES = OUT + NUMBER_BYTES;
-const POINTS = REFERENCES + 2 * NUMBER_BYTES;
-const SUMS = POINTS + 2 * PAIRS * POINT_BYTES;
 
 function read(at: number): bigint {
   const limbs = Array.from(arithmetic.limbs.subarray(at / 4, at / 4 + LIMBS));
   return limbs.reduce((sum, limb, i) => sum + BigInt(limb) * 2n ** BigInt(LIMB_BITS * i), 0n);
-}
-
-/** Writes the point that is a multiple of the generator. */
-function writePoint(at: number, multiple: bigint): void {
-  const { x, y } = pointOf(multiple);
-  arithmetic.write(at, x);
-  arithmetic.write(at + NUMBER_BYTES, y);
-}
-
-function pointOf(multiple: bigint): { x: bigint; y: bigint } {
-  const hex = Buffer.from(secp256k1.publicKey(word(multiple))).toString('hex', 1);
-  return { x: BigInt(`0x${hex.slice(0, 64)}`), y: BigInt(`0x${hex.slice(64)}`) };
-}
-
-function pointAt(at: number): { x: bigint; y: bigint } {
-  return { x: modulo(read(at), P), y: modulo(read(at + NUMBER_BYTES), P) };
 }
 
 const edges = (modulus: bigint) =>
@@ -76,36 +54,4 @@ test('inverts numbers outside of the modulus, with limbs outside of 29 bits', as
         limbs.join(),
       );
     }
-});
-
-test('doubles points', async (t) => {
-  for (let multiple = 1n; multiple < N / 4n; multiple = 3n * multiple + 1n) {
-    writePoint(POINTS, multiple);
-    arithmetic.double(SUMS, POINTS);
-    arithmetic.double(POINTS, SUMS);
-    t.same([pointAt(SUMS), pointAt(POINTS)], [pointOf(2n * multiple), pointOf(4n * multiple)]);
-  }
-});
-
-test('adds pairs of points, also beside two with the same x', async (t) => {
-  const pairs = [
-    [3n, 5n],
-    [N - 4n, 4n],
-    [2n ** 200n, N - 1n],
-    [7n, 7n],
-    [N - 1n, 10n],
-  ] as const;
-  for (const [i, [left, right]] of pairs.entries()) {
-    for (const [n, multiple] of [left, right].entries()) {
-      const at = POINTS + (2 * i + n) * POINT_BYTES;
-      // If the multiple is above half of the order, the point is written as the negative of another point.
-      writePoint(at, multiple > N / 2n ? N - multiple : multiple);
-      arithmetic.limbs[REFERENCES / 4 + 2 * i + n] = at | (multiple > N / 2n ? 1 : 0);
-    }
-  }
-  arithmetic.addPairs(REFERENCES, PAIRS, SUMS);
-  for (const [i, [left, right]] of pairs.entries()) {
-    const isSameX = i === 1 || i === 3;
-    if (!isSameX) t.same(pointAt(SUMS + i * POINT_BYTES), pointOf(modulo(left + right, N)));
-  }
 });
