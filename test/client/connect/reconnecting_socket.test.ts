@@ -83,19 +83,6 @@ test('a lost connection comes back, with growing and bounded delays', async (t) 
   await t.rejects(socket.opened(), { message: 'closed' });
 });
 
-test('a refusal is final and says why', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  const fake = new FakeSchedule();
-  const { onDown, next } = nextDown();
-  const down = next();
-  const socket = connect({ url: server.url, token: 'wrong', openSocket, schedule: fake.schedule, onDown });
-  const opened = socket.opened();
-  t.match(await down, { httpStatus: 401, final: true });
-  await t.rejects(opened, { message: /401/ });
-  t.same(fake.pending, [], 'there is no further attempt');
-});
-
 test('a revoked token is final; a service that is not there is not', async (t) => {
   const server = await startContractServer();
   const fake = new FakeSchedule();

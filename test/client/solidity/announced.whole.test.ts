@@ -111,16 +111,6 @@ test('anybody passes on an announcement, and its keys count within their times',
   t.same(await followed.accepts(ONE, TWO, THREE), [false, false, true], 'a revoked key ends at once');
 });
 
-test('no key counts longer than its list', async (t) => {
-  const followed = await Followed.deploy();
-  await followed.announce(signChain([list([streamKey(ONE)], { expiresS: NOW_S + 100 })]));
-  t.same(await followed.accepts(ONE), [true]);
-  followed.chain.timeS += 99n;
-  t.same(await followed.accepts(ONE), [true]);
-  followed.chain.timeS += 1n;
-  t.same(await followed.accepts(ONE), [false]);
-});
-
 test('each wrong announcement is refused with its reason, and changes nothing', async (t) => {
   const chain = signChain([list([streamKey(ONE)]), list([streamKey(TWO)]), list([streamKey(THREE)])]);
   const others = signChain([list([streamKey(THREE)]), list([streamKey(THREE)])]);

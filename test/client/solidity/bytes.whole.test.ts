@@ -149,25 +149,3 @@ test('times at the ends of their range', async (t) => {
     t.match(await reader.call('update', [at(ns)]), { error: 'Refused' });
   }
 });
-
-test('the native ecrecover answers as the one of the EVM', async (t) => {
-  const chains = [await Chain.create(), await chainAt()];
-  const payload = sign(bodyOf(NOW), KEY);
-  const word = (value: bigint) => value.toString(16).padStart(64, '0');
-  const [r, s] = [payload.toString('hex', 0, 32), payload.toString('hex', 32, 64)];
-  for (const v of [0n, 26n, 27n, 28n, 29n, 2n ** 255n + 27n])
-    for (const [one, other] of [
-      [r, s],
-      [word(0n), s],
-      [r, word(0n)],
-      [word(CURVE_ORDER), s],
-      [r, word(CURVE_ORDER - BigInt(`0x${s}`))],
-      [word(5n), s],
-    ] as const) {
-      const input = Buffer.from(word(123n) + word(v) + one + other, 'hex');
-      const answers = [];
-      for (const chain of chains)
-        answers.push((await chain.execute(input, `0x${'01'.padStart(40, '0')}`)).returned);
-      t.same(Buffer.from(answers[1]!), Buffer.from(answers[0]!), `v ${v}`);
-    }
-});

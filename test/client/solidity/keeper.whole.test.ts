@@ -1,8 +1,6 @@
 import { test } from 'tap';
 import { openMarket, runOverKills } from './keeper_run.js';
 
-// Tests of the keeper. `keeper.long.test.ts` has the long run.
-
 test('the keeper keeps prices fresh over kills and a node that misbehaves', {
   timeout: 300_000,
 }, async (t) => {
