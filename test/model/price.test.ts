@@ -21,32 +21,6 @@ test("the range is that of 16 two's-complement bytes", async (t) => {
   t.equal(parsePrice('9'.repeat(1_000_000)), undefined);
 });
 
-test('only plain digits are a price', async (t) => {
-  t.equal(parsePrice('0'), 0n);
-  t.equal(parsePrice('-1'), -1n);
-  t.equal(parsePrice('72147681412670819000000'), 72147681412670819000000n);
-  const refused = [
-    '',
-    '-',
-    '+1',
-    '01',
-    '-01',
-    '00',
-    ' 1',
-    '1 ',
-    '1\n',
-    '1.0',
-    '1e3',
-    '0x10',
-    '0b1',
-    '1n',
-    '1_0',
-  ];
-  for (const text of [...refused, '--1', '١', 'NaN', 'Infinity', '1,0'])
-    t.equal(parsePrice(text), undefined, text);
-  t.equal(parsePrice('-0'), undefined, 'zero has no sign');
-});
-
 test('every price is the same after its text and its 16 bytes', async () => {
   const bytes = Buffer.alloc(PRICE_BYTES + 3, 0xaa);
   fc.assert(
@@ -65,20 +39,6 @@ test('every price is the same after its text and its 16 bytes', async () => {
   );
 });
 
-test('the smallest and largest prices have the bytes of an int128', async (t) => {
-  const hex = (value: bigint) => {
-    const bytes = Buffer.alloc(PRICE_BYTES);
-    writePrice(value as Price, bytes, 0);
-    return bytes.toString('hex');
-  };
-  t.equal(hex(PRICE_MIN), `8${'0'.repeat(31)}`);
-  t.equal(hex(PRICE_MAX), `7${'f'.repeat(31)}`);
-  t.equal(hex(-1n), 'f'.repeat(32));
-  t.equal(hex(2n ** 64n), `${'0'.repeat(15)}1${'0'.repeat(16)}`);
-  t.equal(hex(-(2n ** 64n)), `${'f'.repeat(16)}${'0'.repeat(16)}`);
-  t.equal(hex(100n * 10n ** 18n), '00000000000000056bc75e2d63100000');
-});
-
 test('a text is a price exactly when a slow parser says so', async () => {
   const digits = fc.stringMatching(/^[-+ 0-9.ex]{0,42}$/);
   fc.assert(
@@ -88,6 +48,11 @@ test('a text is a price exactly when a slow parser says so', async () => {
       const inRange = value !== undefined && value >= PRICE_MIN && value <= PRICE_MAX;
       return parsePrice(text) === (inRange ? value : undefined);
     }),
-    { numRuns: 500, examples: [['-0'], ['0'], ['-00'], ['-01']] },
+    {
+      numRuns: 500,
+      examples: ['-0', '0', '-00', '-01', '', '-', '1n', '1_0', '0b1', '1\n', '--1', '١', 'NaN'].map(
+        (text) => [text],
+      ),
+    },
   );
 });

@@ -81,26 +81,6 @@ test('real_time: frames with several signatures wait for the end of the turn', a
   for (const client of clients) t.same(client.news(), ['1=11']);
 });
 
-test('real_time: at most one frame a millisecond, with the newest values', async (t) => {
-  const harness = new Harness();
-  const client = harness.connect();
-  client.subscribe(1, 3);
-  harness.price(1, 1n);
-  harness.endTurn();
-  t.same(client.news(), ['1=1']);
-  for (let i = 2n; i < 10n; i++) {
-    harness.clock.advance(MS / 10n);
-    harness.price(1, i);
-    harness.price(3, i);
-    harness.endTurn();
-  }
-  t.same(client.news(), []);
-  harness.engine.tick(harness.clock.advance(MS / 10n));
-  t.same(client.news(), []);
-  harness.engine.tick(harness.clock.advance(MS / 10n));
-  t.same(client.news(), ['1=9 3=9']);
-});
-
 test('real_time: `ts` of a reader are a millisecond apart, also where the next tick is', async (t) => {
   for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
     const harness = new Harness();
@@ -201,28 +181,6 @@ test('fixed channels: missed ticks are counted, not sent later', async (t) => {
   t.equal(harness.counters.ticksSkipped, 9);
 });
 
-test('a clock stepped back an hour: ticks go on, and ts grows', async (t) => {
-  for (const options of [every10ms, REAL_TIME, SIGNED_REAL_TIME]) {
-    const harness = new Harness();
-    harness.price(1, 1n);
-    const client = harness.connect(options);
-    client.subscribe(1);
-    harness.advanceMs(40);
-    harness.clock.advance(-3_600_000n * MS);
-    for (let i = 2n; i < 8n; i++) {
-      harness.price(1, i);
-      harness.endTurn();
-      harness.advanceMs(10);
-    }
-    t.ok(client.frames.length >= 6);
-    client.frames.reduce((before, frame) => {
-      t.ok(frame.ts > before.ts);
-      return frame;
-    });
-    t.equal(client.last!.prices.get(1), 7n);
-  }
-});
-
 test('one frame is made for all that share a group, and they get the same bytes', async (t) => {
   for (const options of [every10ms, REAL_TIME, { ...SIGNED_REAL_TIME, mask: maskOf(['ms']) }]) {
     const harness = new Harness();
@@ -235,24 +193,4 @@ test('one frame is made for all that share a group, and they get the same bytes'
     t.equal(harness.published.length, 1);
     for (const client of clients) t.equal(client.last!.text, harness.published[0]!.text);
   }
-});
-
-test('market statuses are part of each asset; JSON leaves out those without a calendar', async (t) => {
-  const harness = new Harness();
-  harness.price(1, 5n);
-  harness.price(3, 6n);
-  harness.status(3, 2);
-  const [unsigned, signed] = [REAL_TIME, SIGNED_REAL_TIME].map((options) => {
-    const client = harness.connect({ ...options, mask: maskOf(['ms']) });
-    client.subscribe(1, 3);
-    return client;
-  });
-  t.same([...unsigned!.last!.statuses], [[3, 2]]);
-  t.same(
-    [...signed!.last!.statuses],
-    [
-      [1, 0xff],
-      [3, 2],
-    ],
-  );
 });

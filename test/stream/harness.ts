@@ -44,7 +44,6 @@ export class Harness {
   readonly table: PriceTable;
   readonly engine: StreamEngine;
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
-  readonly statuses: Uint8Array;
   readonly clients = new Set<Client>();
   /** The frames that were published on topics, even without members. */
   readonly published: { topic: number; text: string }[] = [];
@@ -60,7 +59,7 @@ export class Harness {
   constructor({ ids = [3, 1, 500, 65_535], limits = {}, signsLater = false }: EngineOptions = {}) {
     this.table = new PriceTable(ids);
     this.#indexById = new Map(ids.map((id, index) => [id, index]));
-    this.statuses = new Uint8Array(ids.length).fill(NO_SCHEDULE);
+    const statuses = new Uint8Array(ids.length).fill(NO_SCHEDULE);
     const assets = ids.map((id, index) => ({ id, index: index as AssetIndex, symbol: `ASSET${id}` }));
     const options = {
       table: this.table,
@@ -68,7 +67,7 @@ export class Harness {
       taxonomyId: TAXONOMY_ID,
       clock: this.clock,
       times: this.times,
-      statusesAt: () => this.statuses,
+      statusesAt: () => statuses,
       digest: keccak256Into,
       signOne,
       sign: (digests: Uint8Array) => (signsLater ? this.#signLater(digests) : sign(digests)),
@@ -112,10 +111,6 @@ export class Harness {
     const index = this.#indexById.get(id)! as AssetIndex;
     if (price === undefined) this.table.clear(index);
     else if (this.table.set(index, price as Price, QUALITY)) this.engine.priceChanged(index);
-  }
-
-  status(id: number, status: number): void {
-    this.statuses[this.#indexById.get(id)!] = status;
   }
 
   /** Runs the callbacks that were deferred to the end of the turn, once. */

@@ -7,7 +7,6 @@ export interface ReceivedFrame {
   readonly sentAtNs: bigint;
   /** The prices by streaming ID, in the order of the frame. */
   readonly prices: ReadonlyMap<number, bigint>;
-  readonly statuses: ReadonlyMap<number, number>;
   readonly text: string;
 }
 
@@ -16,23 +15,16 @@ export function readFrame(text: string, sentAtNs: bigint): ReceivedFrame | undef
   const message = JSON.parse(text.replace(/"ts":(\d+)/, '"ts":"$1"'));
   const { type } = message;
   const prices = new Map<number, bigint>();
-  const statuses = new Map<number, number>();
   if (type === 'unsigned') {
-    for (const { id, v, ms } of message.a) {
-      prices.set(id, BigInt(v));
-      if (ms !== undefined) statuses.set(id, ms);
-    }
-    return { type, ts: BigInt(message.ts), sentAtNs, prices, statuses, text };
+    for (const { id, v } of message.a) prices.set(id, BigInt(v));
+    return { type, ts: BigInt(message.ts), sentAtNs, prices, text };
   }
   if (type !== 'signed_ecdsa') return undefined;
   const body = Buffer.from(message.p.slice(2 + 130), 'hex');
   const isVersioned = body[0] === 0xff;
   const headerBytes = isVersioned ? 14 : 10;
   const entryBytes = isVersioned ? 19 : 18;
-  for (let at = headerBytes; at < body.length; at += entryBytes) {
-    const id = body.readUInt16BE(at);
-    prices.set(id, readPrice(body, at + 2));
-    if (isVersioned) statuses.set(id, body[at + 18]!);
-  }
-  return { type, ts: body.readBigUInt64BE(headerBytes - 8), sentAtNs, prices, statuses, text };
+  for (let at = headerBytes; at < body.length; at += entryBytes)
+    prices.set(body.readUInt16BE(at), readPrice(body, at + 2));
+  return { type, ts: body.readBigUInt64BE(headerBytes - 8), sentAtNs, prices, text };
 }

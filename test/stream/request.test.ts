@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import { type PingRequest, pongText, readRequest } from '../../src/stream/request.js';
-import { cases } from '../tier.js';
 
 const NOT_JSON = 'the message is not JSON such as {"type":"subscribe","assets":[1]}';
 const NO_IDS = 'assets is not an array of integer asset IDs: /v1/taxonomy has the ID of each symbol';
@@ -61,28 +59,4 @@ test('an error names the field, and repeats the id if there is one', async (t) =
     ],
   ];
   for (const [text, error, id] of errors) t.same(readRequest(text), { error, id }, text);
-});
-
-test('no text makes it throw', async () => {
-  const near = fc
-    .record(
-      {
-        type: fc.oneof(fc.constantFrom('subscribe', 'unsubscribe', 'ping'), fc.jsonValue()),
-        assets: fc.oneof(fc.array(fc.integer()), fc.jsonValue()),
-        id: fc.jsonValue(),
-        ignore_invalid: fc.jsonValue(),
-      },
-      { requiredKeys: [] },
-    )
-    .map((message) => JSON.stringify(message));
-  fc.assert(
-    fc.property(fc.oneof(near, fc.string(), fc.json()), (text) => {
-      const request = readRequest(text);
-      if ('error' in request) return request.error.length > 0;
-      return request.type === 'ping'
-        ? request.id === undefined || ['string', 'number'].includes(typeof request.id)
-        : new Set(request.assets).size === request.assets.length && request.assets.every(Number.isInteger);
-    }),
-    { numRuns: cases(500) },
-  );
 });

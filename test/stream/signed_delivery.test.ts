@@ -1,11 +1,8 @@
 import { test } from 'tap';
-import { evmAddress } from '../../src/crypto/evm.js';
-import { keccak256 } from '../../src/crypto/keccak.js';
-import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Budget } from '../../src/model/budget.js';
 import { signedFrameCost } from '../../src/stream/frame_budgets.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
-import { Harness, SIGNED_REAL_TIME, SIGNING_KEY, TAXONOMY_ID } from './harness.js';
+import { Harness, SIGNED_REAL_TIME } from './harness.js';
 
 const every10ms = { ...SIGNED_REAL_TIME, channel: '10ms' as const };
 const MS = 1_000_000n;
@@ -14,24 +11,6 @@ const MS = 1_000_000n;
 const framesOfOne = (count: number) => new CountedBudget(count * signedFrameCost(1));
 const paidBy = (signedFrames: Budget) => readerBudgets({ signedFrames });
 const anything = () => true;
-
-test('each signed frame recovers to the signer', async (t) => {
-  const harness = new Harness();
-  const client = harness.connect(SIGNED_REAL_TIME);
-  harness.price(1, 5n);
-  client.subscribe(1);
-  harness.advanceMs(2);
-  harness.price(1, 6n);
-  harness.endTurn();
-  t.equal(client.frames.length, 2);
-  for (const { text } of client.frames) {
-    const payload = Buffer.from(JSON.parse(text).p.slice(2), 'hex');
-    const body = payload.subarray(65);
-    t.equal(body.readUInt16BE(0), TAXONOMY_ID);
-    const publicKey = secp256k1.recover(keccak256(body), payload.subarray(0, 64), payload[64] as 0 | 1);
-    t.same(evmAddress(publicKey!), evmAddress(secp256k1.publicKey(SIGNING_KEY)));
-  }
-});
 
 test('a newcomer while a frame is being signed gets its snapshot at once and joins after the frame', async (t) => {
   const harness = new Harness({ signsLater: true });

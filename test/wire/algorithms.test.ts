@@ -1,13 +1,6 @@
-import fc from 'fast-check';
 import { test } from 'tap';
 import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
-import {
-  AGGREGATION_TYPES,
-  type AggregationType,
-  ALGORITHMS,
-  type WeightedPrice,
-} from '../../src/wire/algorithms.js';
-import { cases } from '../tier.js';
+import { type AggregationType, ALGORITHMS } from '../../src/wire/algorithms.js';
 
 function aggregate(type: AggregationType, inputs: readonly (readonly [bigint, bigint])[]): bigint {
   const sorted = inputs
@@ -52,55 +45,5 @@ test('known values, with every division toward zero', async (t) => {
       [-21n, 1n],
     ]),
     -12n,
-  );
-});
-
-const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX });
-const weight = fc.bigInt({ min: 1n, max: 10n ** 12n });
-test('an aggregate lies between its inputs and depends only on them', async () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(price, weight), { minLength: 1, maxLength: 12 }),
-      fc.constantFrom(...AGGREGATION_TYPES),
-      fc.bigInt({ min: 1n, max: 1000n }),
-      (inputs, type, factor) => {
-        const value = aggregate(type, inputs);
-        const prices = inputs.map(([one]) => one);
-        const isBetween = prices.some((one) => one <= value) && prices.some((one) => one >= value);
-        const reversed = aggregate(type, [...inputs].reverse());
-        const heavier = aggregate(
-          type,
-          inputs.map(([one, itsWeight]) => [one, itsWeight * factor]),
-        );
-        const negated = aggregate(
-          type,
-          inputs.map(([one, itsWeight]) => [-one, itsWeight]),
-        );
-        return isBetween && reversed === value && heavier === value && negated === -value;
-      },
-    ),
-    { numRuns: cases(500) },
-  );
-});
-
-test('only the given range counts', async () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.tuple(price, weight), { minLength: 3, maxLength: 10 }),
-      fc.constantFrom(...AGGREGATION_TYPES),
-      fc.nat(),
-      fc.nat(),
-      (inputs, type, one, other) => {
-        const sorted: WeightedPrice[] = inputs
-          .map(([value, itsWeight]) => ({ price: value, weight: itsWeight }))
-          .sort((a, b) => (a.price < b.price ? -1 : 1));
-        const from = one % sorted.length;
-        const to = from + 1 + (other % (sorted.length - from));
-        const alone = sorted.slice(from, to);
-        return (
-          ALGORITHMS[type].compute(sorted, from, to) === ALGORITHMS[type].compute(alone, 0, alone.length)
-        );
-      },
-    ),
   );
 });

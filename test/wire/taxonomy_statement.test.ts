@@ -58,17 +58,6 @@ test('the entries of a list are those of a slow reference, in any order of the l
   t.equal(hexOf(statementEntries([...assets].reverse())), expected);
 });
 
-test('one asset changes the root when its ID, its symbol or its type is another', async (t) => {
-  const asset: MappedAsset = { id: 1, symbol: 'BTCUSD', signatureType: 'evm' };
-  const others: MappedAsset[] = [
-    asset,
-    { ...asset, id: 2 },
-    { ...asset, symbol: 'BTCUS' },
-    { ...asset, signatureType: 'stark' },
-  ];
-  t.equal(new Set(others.map((one) => hexOf(statementEntries([one])))).size, others.length);
-});
-
 test('entries are read as they were written, and only in ascending order of their IDs', async (t) => {
   const asset = (id: number): MappedAsset => ({ id, symbol: `ASSET${id}`, signatureType: 'evm' });
   const assets = [asset(1), { ...asset(7), signatureType: 'stark' as const }, asset(300)];

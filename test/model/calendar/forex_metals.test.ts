@@ -25,21 +25,6 @@ function checkChanges(t: Test, calendar: Calendar, changes: readonly string[]): 
   }
 }
 
-test('forex trades from Sunday to Friday, 17:00 to 17:00, in summer, winter and when the clocks change', async (t) => {
-  for (const sunday of ['2026-01-11', '2026-03-01', '2026-03-08', '2026-07-12', '2026-10-25', '2026-11-01']) {
-    checkChanges(t, forex, [
-      `${sunday} 17:00 1`,
-      `${plusDays(sunday, 5)} 17:00 0`,
-      `${plusDays(sunday, 7)} 17:00 1`,
-    ]);
-  }
-  t.equal(forex.stateAt(Date.UTC(2026, 2, 8, 20, 59, 59) / 1000).changeAtS, Date.UTC(2026, 2, 8, 21) / 1000);
-  t.equal(
-    forex.stateAt(Date.UTC(2026, 10, 1, 21, 59, 59) / 1000).changeAtS,
-    Date.UTC(2026, 10, 1, 22) / 1000,
-  );
-});
-
 test('metals break from 17:00 to 18:00 every day and open on Sunday at 18:00', async (t) => {
   for (const sunday of ['2026-01-11', '2026-03-08', '2026-07-12', '2026-11-01']) {
     const changes = [];
