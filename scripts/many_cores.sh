@@ -70,4 +70,5 @@ if [[ -d $root/node ]]; then
     node=$root/node/run
   fi
 fi
+[[ -d $root/dist/src ]] || fail "nothing is built: run npm ci first"
 exec timeout -k 10 "$SECONDS_MAX" "$node" "$root/dist/scripts/many_cores/main.js" "$@"

@@ -8,6 +8,7 @@
 # machine's Node, and a line says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[[ -d dist/src ]] || { echo "nothing is built: run npm ci first" >&2 && exit 1; }
 
 versions=()
 while [[ $# -gt 0 && $1 != -- ]]; do
