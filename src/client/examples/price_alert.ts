@@ -12,6 +12,7 @@ const limit = parseDecimalPrice(percent);
 if (limit === undefined) throw new RangeError(`${percent} is not a number of percent`);
 
 const client = createClient({ urls: TICKSEAL_URL, token: TICKSEAL_TOKEN, signers: [SIGNER] });
+client.on('error', (error) => console.error(error.message));
 const alert = (text: string) => {
   console.log(`${symbol} ${text}`);
   process.exitCode = 2;

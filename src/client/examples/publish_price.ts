@@ -10,6 +10,7 @@ const [symbol = 'BTCUSD', price = ''] = process.argv.slice(2);
 
 // This client reads no prices, so it needs no signers.
 await using client = createClient({ urls: TICKSEAL_URL, token: TICKSEAL_TOKEN, signers: 'unchecked' });
+client.on('error', (error) => console.error(error.message));
 const publisher = client.publisher({ key: PUBLISHER_KEY, oracleId: ORACLE_ID, ack: 'durable' });
 
 // Decimal text stays exact. A number would already be rounded.

@@ -12,10 +12,10 @@ const [symbol = 'BTCUSD', quorum = `${Math.floor(urls.length / 2) + 1}`] = proce
 const client = createClient({ urls, token: TICKSEAL_TOKEN, signers: [SIGNER] });
 const connected = new Set<string>();
 let isReached = false;
-client.on('state', ({ url, state }) => {
+client.on('state', ({ url, state, reason }) => {
   if (state === 'open') connected.add(url);
   else connected.delete(url);
-  console.log(`${url} is ${state}: ${connected.size} of ${urls.length} services`);
+  console.log(`${url} is ${state}${reason && ` (${reason})`}: ${connected.size} of ${urls.length} services`);
   isReached ||= connected.size >= Number(quorum);
   if (!isReached || connected.size >= Number(quorum)) return;
   console.log(`below the quorum of ${quorum}`);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { verifyAggregate } from 'tickseal/client';
 import { settings } from './required_settings.js';
 
@@ -8,6 +8,8 @@ import { settings } from './required_settings.js';
 
 const { SIGNER } = settings('SIGNER');
 const [file = 'price.json'] = process.argv.slice(2);
+if (!existsSync(file))
+  throw new Error(`there is no file ${file}: save an answer in it, as the comment above does`);
 
 // This call passes the text and not parsed JSON, because JSON.parse loses digits of timestamps.
 const reports = verifyAggregate(readFileSync(file, 'utf8'), { signers: [SIGNER] });

@@ -1,5 +1,5 @@
 import { ORACLE_ID_LENGTH } from '../../wire/signatures.js';
-import type { TicksealError } from '../connect/errors.js';
+import { type TicksealError, UnreachableError } from '../connect/errors.js';
 import { EventListeners } from '../connect/event_listeners.js';
 import { FirstAnswer } from '../connect/first_answer.js';
 import type { Fetch, Platform } from '../connect/platform.js';
@@ -132,8 +132,8 @@ export type ClientEvents = {
   /** A price of the sample was found in the public log: see the option `log`. */
   readonly logged: LoggedEvent;
   /**
-   * An error that no caller waits for: a price that failed its check, an unsigned mapping of IDs, an unreadable message, an asset that was
-   * removed, two values that one key signed for the same asset and time.
+   * An error that no caller waits for: a service that does not answer, once until its connection is up again; a price that failed its check,
+   * an unsigned mapping of IDs, an unreadable message, an asset that was removed, two values that one key signed for the same asset and time.
    */
   readonly error: TicksealError;
 };
@@ -196,15 +196,24 @@ export class ClientContext {
     const { openSocket, schedule } = this.platform;
     const report = (state: ConnectionState, reason: string) =>
       this.listeners.emit('state', { url: service.url, state, reason });
+    /** Attempts without an answer since the connection was up or lost; -1 while it is up. */
+    let failed = 0;
     return {
       url: service.socketUrl,
       login: service.openLogin(),
       openSocket,
       schedule,
       staleAfterMs: this.options.staleAfterMs,
-      onUp: () => report('open', ''),
+      onUp: () => {
+        failed = -1;
+        report('open', '');
+      },
       onStale: (silentMs) => report('stale', `nothing arrived for ${silentMs} ms`),
-      onDown: ({ reason, final }) => report(final ? 'ended' : 'down', reason),
+      onDown: ({ reason, httpStatus, final }) => {
+        report(final ? 'ended' : 'down', reason);
+        if (!final && httpStatus === undefined && !failed++)
+          this.reportError(new UnreachableError(service.url, reason));
+      },
     };
   }
 

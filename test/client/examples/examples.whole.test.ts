@@ -86,7 +86,13 @@ test('an example names the variables that it lacks, and ends with one line', asy
   const file = await runExample(t, service, 'verify_saved_price', ['nosuch.json'], {
     SIGNER: `0x${'11'.repeat(20)}`,
   });
-  t.match(file, { status: 1, output: /^ENOENT: .*'nosuch\.json'\n$/ });
+  t.match(file, { status: 1, output: /^there is no file nosuch\.json: save an answer in it/ });
+});
+
+test('an example at a dead address says so, and goes on trying', async (t) => {
+  const service = { url: 'http://127.0.0.1:1', evmAddress: `0x${'11'.repeat(20)}` };
+  const dead = /^http:\/\/127\.0\.0\.1:1: nothing listens at this address/;
+  for (const name of ['watch_price', 'price_alert']) await startExample(t, service, name, []).printed(dead);
 });
 
 test('watch_price prints verified prices', async (t) => {
