@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { systemReason } from '../log/store/data_folder.js';
+import { readNamedFile } from '../config/unreadable_file.js';
 import { NODE_MAX } from '../model/node_list.js';
 import type { ServerAddress } from './cluster_init/cluster_files.js';
 import { errorText, outputOf, ownText, writeLine } from './shown_line.js';
@@ -116,12 +115,7 @@ async function initCluster(
 }
 
 function readSections(file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`${file}: cannot be read: ${systemReason(error)}`);
-  }
+  const text = readNamedFile(file).toString();
   const own = /^(keys|cluster):/m.exec(text)?.[1];
   if (own !== undefined)
     throw new Error(`${file}: has the section ${own}, which cluster-init makes: remove it`);

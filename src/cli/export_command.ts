@@ -150,7 +150,7 @@ async function writeRange(
   prices: PriceType,
 ): Promise<Exported> {
   const { from, to = BigInt(Date.now()) * NS_PER_MS, every, detail, type, output, format } = options;
-  if (to < from) throw new Error('--to lies before --from');
+  if (to < from) throw new Error('--to lies before --from; swap them');
   const isDecimal = format === 'parquet' && prices === 'decimal';
   const msSince = (ns: bigint) => Number((ns - from) / NS_PER_MS);
   let isStopped = false;

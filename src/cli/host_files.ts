@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseConfig } from '../config/load.js';
+import { namedFileProblems } from '../config/named_files.js';
 import { createToken } from '../config/token_hash.js';
 import { makeFolder } from '../log/store/data_folder.js';
 import { toHex } from '../model/hex.js';
@@ -74,6 +75,8 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
   if (!checked.ok) throw new InvalidPlan(checked.errors.join('\n'));
   const symbols = assets.map(({ symbol }) => symbol);
   const sources = isMarket ? sourcesText(markets, symbols, publishUrl(plan)) : '';
+  const unusable = checked.describe(namedFileProblems(checked.config, process.env));
+  if (unusable.length > 0) throw new InvalidPlan(unusable.join('\n'));
 
   makeFolder(dataDir);
   const write = (name: string, text: string) => writeNewFile(join(dir, name), text);

@@ -23,7 +23,8 @@ export function otherInput(text: string): string | undefined {
     return 'begins with the headers of HTTP: save the answer without them (curl without -i)';
   if (/^(?:event|id|data|retry)?:/.test(text))
     return 'is a stream of events: a check takes the text after "data:" of one event';
-  if (/^[[{]/.test(text)) return 'is not whole: it begins as JSON, and a part of it is missing or changed';
+  if (/^[[{]/.test(text))
+    return 'is not whole: it begins as JSON, and a part of it is missing or changed; save the answer again';
   return 'is neither JSON nor a payload in hex';
 }
 

@@ -64,8 +64,8 @@ function cannotBeWritten(path: string, error: NodeJS.ErrnoException): Error {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'something above it is not a folder',
-  EACCES: 'this user may not write in its folder',
-  EROFS: 'the file system is read-only',
+  ENOENT: 'its folder does not exist; make it first (mkdir -p)',
+  ENOTDIR: 'something above it is not a folder; choose another path',
+  EACCES: 'this user may not write in its folder; choose another one',
+  EROFS: 'the file system is read-only; choose another folder',
 };

@@ -18,10 +18,10 @@ const ANSWER_MS_MAX = 3_000;
  */
 export async function describeStartError(error: unknown, { adminPort, names }: PortChoice): Promise<string> {
   if (!(error instanceof UnusableAddress)) return error instanceof Error ? error.message : String(error);
-  const { at, isInUse, message } = error;
+  const { at, isInUse, isOfHost, message } = error;
   const isAdmin = at.port === adminPort;
   const name = isAdmin ? names.adminPort : names.port;
-  if (!isInUse) return `${message} (${name})`;
+  if (!isInUse) return `${message} (${isOfHost ? name.replace('port', 'host') : name})`;
   const path = isAdmin ? ADMIN_PATHS.metrics : DOCUMENT_PATHS.openApi;
   const user = (await isTickseal(`http://${hostInUrl(at.host)}:${at.port}${path}`))
     ? 'a tickseal answers there'

@@ -144,7 +144,7 @@ async function checkLog(
 ): Promise<boolean> {
   if (proof === undefined && log === undefined && policy === undefined) return true;
   if ((proof === undefined) === (log === undefined) || policy === undefined)
-    throw new Error('--policy and either --proof or --log need each other');
+    throw new Error('a price in a log is checked with --policy and one of --proof and --log; name both');
   const payloads = payloadsIn(text);
   if (payloads === undefined)
     return isFailed || verifyLoggedText(text, { proof, log, policy }, serviceName, out);

@@ -13,7 +13,7 @@ import type { ReadableFile } from './readable_file.js';
 import { referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
 import { schemaProblems, unlessKnown } from './schema_problems.js';
-import { cannotBeRead } from './unreadable_file.js';
+import { cannotBeRead, withCure } from './unreadable_file.js';
 import { configWarnings } from './warnings.js';
 
 /** A valid configuration file. */
@@ -31,6 +31,8 @@ export type LoadResult =
   /** All errors of the file, one line each, in the order of the file: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 
+const NO_CONFIG = 'check the path, or make one with tickseal init';
+
 /** Checks the text of a configuration file. Paths in the result stay as written. Errors begin with `fileName`. */
 export function parseConfig(text: string, fileName: string): LoadResult {
   return checkDocument(readDocument(text, fileName), text);
@@ -45,7 +47,7 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    return { ok: false, errors: [`${file}: ${cannotBeRead(error)}`] };
+    return { ok: false, errors: [withCure(`${file}: ${cannotBeRead(error)}`, NO_CONFIG)] };
   }
   const rights = changeableByOthers(file);
   if (rights !== undefined) return { ok: false, errors: [`${file}: ${rights}`] };

@@ -15,17 +15,18 @@ export function cannotBeRead(error: unknown): string {
   return `cannot be read: ${REASONS[code ?? ''] ?? (code || (error as Error).message)}`;
 }
 
-/** The reason for a missing file. */
+/** The reason for a missing file, and what a user can do about it. */
 const NO_FILE = 'there is no such file';
+const CHECK_PATH = '; check the path';
 
-/** Adds to the reason why a file cannot be read what makes a missing one. */
+/** Names what makes a missing file, in a reason why a file cannot be read. */
 export function withCure(message: string, cure: string): string {
-  return message.endsWith(NO_FILE) ? `${message}; ${cure}` : message;
+  return message.replace(NO_FILE + CHECK_PATH, () => `${NO_FILE}; ${cure}`);
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: NO_FILE,
-  ENOTDIR: 'something above it is not a folder',
-  EISDIR: 'it is a folder, not a file',
-  EACCES: 'this user may not read it',
+  ENOENT: NO_FILE + CHECK_PATH,
+  ENOTDIR: `something above it is not a folder${CHECK_PATH}`,
+  EISDIR: 'it is a folder, not a file; name a file in it',
+  EACCES: 'this user may not read it; run as its owner, or let its owner permit it (chmod, chown)',
 };

@@ -2,11 +2,12 @@ import { LatestInput } from '../log/records/latest_input.js';
 import { SeenWindow } from '../log/records/seen_window.js';
 import type { Asset, ListedPublisher, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
+import { perhapsCoarser } from '../model/likely_unit.js';
 import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
-import { PUBLISHER_NOT_LISTED } from '../wire/publish_message.js';
+import { PUBLISHER_NOT_LISTED, UNKNOWN_ASSET } from '../wire/publish_message.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, isOver, ReplayRules, type SignedUpdate } from './replay.js';
@@ -150,7 +151,7 @@ export class Gate {
   ): Candidate | string {
     const asset = this.#allowList.findAsset(raw.symbol, path);
     const known = asset ?? this.#allowList.findAsset(raw.symbol);
-    if (known === undefined) return 'unknown asset';
+    if (known === undefined) return UNKNOWN_ASSET;
     if (!rights.maySee(raw.symbol)) return 'the token does not cover this asset';
     if (raw.assetId !== raw.symbol) return 'asset_id differs from the key it stands under';
     if (raw.signatureType !== path) return `signature_type is not "${path}", which this path takes`;
@@ -172,7 +173,7 @@ export class Gate {
     const timestampNs = parseTimeNs(raw.timestamp);
     if (timestampNs === undefined) return 'timestamp is not an integer of nanoseconds';
     const { maxPastNs, maxFutureNs } = this.#window;
-    if (timestampNs < nowNs - maxPastNs) return 'timestamp is too old';
+    if (timestampNs < nowNs - maxPastNs) return `timestamp is too old${perhapsCoarser(timestampNs)}`;
     if (timestampNs > nowNs + maxFutureNs) return 'timestamp lies in the future';
 
     const msgHash = parseHex(raw.msgHash, WORD_BYTES);
@@ -252,7 +253,7 @@ export class Gate {
   #findForbidden({ raw, asset, publisher }: Candidate): string | undefined {
     if (this.#allowList.findAsset(asset.symbol, asset.signatureType) === undefined) {
       const other = this.#allowList.findAsset(asset.symbol);
-      return other ? otherSignatures(other) : 'unknown asset';
+      return other ? otherSignatures(other) : UNKNOWN_ASSET;
     }
     const key = this.#keyOf(raw.publisherKey, publisher.signatureType);
     if (typeof key === 'string') return key;

@@ -1,5 +1,6 @@
 import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 import type { InputTexts } from '../wire/aggregate_line.js';
+import { DOCUMENT_PATHS } from '../wire/paths.js';
 import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { type MessageLimits, readTraceId } from './message_limits.js';
 import { Rejections } from './rejections.js';
@@ -72,7 +73,7 @@ export function readPublishMessage(
   try {
     message = JSON.parse(text.replace(TIMESTAMP_DIGITS, '$1"$2"'));
   } catch {
-    return refusedMessage(undefined, 'the message is not JSON');
+    return refusedMessage(undefined, `the message is not JSON${FORM}`);
   }
   const keys = countKeys(message);
   if (keys === undefined) return refusedMessage(undefined, `the message nests deeper than ${DEPTH_MAX}`);
@@ -95,6 +96,9 @@ function readExactly(text: string, limits: MessageLimits): PublishMessage {
   }
   return readEnvelope(message, text.length, limits, true) as PublishMessage;
 }
+
+/** The end of each error about the form of a message. */
+export const FORM = `: ${DOCUMENT_PATHS.asyncApi} has the form of a message`;
 
 /**
  * Matches an integer `timestamp`. Other checks cover the text after the integer: the gate refuses the digits of a fraction or an
@@ -122,12 +126,12 @@ function readEnvelope(
   { updatesMax, traceIdLengthMax }: MessageLimits,
   exact: boolean,
 ): PublishMessage | typeof INEXACT {
-  if (!isObject(message)) return refusedMessage(undefined, 'the message is not a JSON object');
+  if (!isObject(message)) return refusedMessage(undefined, `the message is not a JSON object${FORM}`);
   const { trace, fault } = readTraceId(message['trace_id'], traceIdLengthMax);
   if (message['type'] !== SIGNED_PRICES_TYPE)
-    return refusedMessage(trace, `type is not "${SIGNED_PRICES_TYPE}"`);
+    return refusedMessage(trace, `type is not "${SIGNED_PRICES_TYPE}"${FORM}`);
   const data = message['data'];
-  if (!isObject(data)) return refusedMessage(trace, 'data is not an object of asset ID to update');
+  if (!isObject(data)) return refusedMessage(trace, `data is not an object of symbol to update${FORM}`);
   const symbols = Object.keys(data);
   if (symbols.length > updatesMax)
     return refusedMessage(
@@ -140,7 +144,7 @@ function readEnvelope(
   for (const symbol of symbols) {
     const update = readUpdate(symbol, data[symbol], exact);
     if (update === INEXACT) return INEXACT;
-    if (typeof update === 'string') malformed.add(symbol, update);
+    if (typeof update === 'string') malformed.add(symbol, update + FORM);
     else updates.push(update);
   }
   const read = { ok: true, traceId: trace, updates, malformed: malformed.reasons, length } as const;

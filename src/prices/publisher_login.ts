@@ -1,5 +1,6 @@
 import type { ListedPublisher, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
+import { perhapsCoarser } from '../model/likely_unit.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
 import { LOGIN_HEADERS } from '../wire/login_message.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES, WORD_BYTES } from '../wire/signatures.js';
@@ -79,7 +80,7 @@ export function readLogin(
   if (signature === undefined)
     return malformedLogin(`X-Signature is not 0x and the hex of ${SIGNATURE_FORM[type]}`);
   if (timestampNs < nowNs - maxPastNs)
-    return { status: 401, reason: 'stale', error: 'X-Timestamp is too old' };
+    return { status: 401, reason: 'stale', error: `X-Timestamp is too old${perhapsCoarser(timestampNs)}` };
   if (timestampNs > nowNs + maxFutureNs)
     return { status: 401, reason: 'future', error: 'X-Timestamp lies in the future' };
   const publisher = findPublisher(type, key);

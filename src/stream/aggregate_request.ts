@@ -39,7 +39,7 @@ export function readAggregateRequest(
   }
   if (!isRequestType(type)) return { error: TYPE_FAULT, traceId };
   if (!Array.isArray(data) || !data.every((symbol) => typeof symbol === 'string'))
-    return { error: 'data is not an array of symbols', traceId };
+    return { error: 'data is not an array of symbols such as ["BTCUSD"]: /v1/taxonomy lists them', traceId };
   return { type, symbols: [...new Set<string>(data)], traceId };
 }
 

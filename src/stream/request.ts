@@ -76,7 +76,7 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
   }
   return typeof message === 'object' && message !== null && !Array.isArray(message)
     ? (message as Record<string, unknown>)
-    : 'the message is not a JSON object';
+    : 'the message is not a JSON object such as {"type":"subscribe","assets":[1]}';
 }
 
 /**

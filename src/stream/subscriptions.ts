@@ -140,7 +140,7 @@ export abstract class Subscriptions<
 
   /** Handles a text message longer than `client_message_bytes`. */
   refuseOversize(session: Session, messageBytes: number): void {
-    const error = `the message has ${messageBytes} bytes, client_message_bytes is ${this.#limits.clientMessageBytes}`;
+    const error = `the message has ${messageBytes} bytes, client_message_bytes is ${this.#limits.clientMessageBytes}: send several messages`;
     this.#refuseBadMessage(session, error, undefined);
   }
 

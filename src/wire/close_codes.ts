@@ -23,7 +23,7 @@ export const CLOSES = {
   shuttingDown: SHUTTING_DOWN,
   binaryMessage: {
     code: 1003,
-    reason: 'binary messages are not accepted',
+    reason: 'binary messages are not accepted: send text',
     reconnect: false,
   },
   badMessages: {

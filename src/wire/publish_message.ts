@@ -22,5 +22,8 @@ export const ACK_TYPE = 'ack';
 /** The largest number of UTF-16 code units in a message's `trace_id`, which the answer repeats. */
 export const TRACE_ID_LENGTH_MAX = 256;
 
+/** The reason with which the service refuses a price of an asset that its configuration does not list. */
+export const UNKNOWN_ASSET = 'unknown asset: /v1/taxonomy lists the assets';
+
 /** The reason with which the service refuses a price of a publisher that its configuration does not list. */
 export const PUBLISHER_NOT_LISTED = 'publisher_key is not on the allow-list';

@@ -152,6 +152,11 @@ test('init refuses what makes no service, and writes nothing', async (t) => {
   );
   await says([...publisher, '--assets', 'A', '--public-url', 'x'], /public_url: expected a ws/, 2);
   await says(['--sources', '--assets', 'NONE'], /no markets of NONE/);
+  await says(
+    [...publisher, '--assets', 'A', '--tls-cert', 'no.pem', '--tls-key', 'no.pem'],
+    /^tickseal\.yaml:\d+:\d+ listen\.tls\.cert_file: \/.*no\.pem cannot be read: there is no such file; it must hold/,
+    2,
+  );
   await says(['--sources', '--tls-cert', 'x', '--tls-key', 'y'], /need --public-url/);
   await says([...publisher, '--assets', 'A'], /is not empty/, 1, 'used');
   await says([...publisher, '--assets', 'A'], /letters, digits/, 1, 'a b');

@@ -171,8 +171,14 @@ test('a host that this machine does not have is named, and fails the check', asy
   const hosts = 'listen: { host: 192.0.2.7 }\nadmin: { host: nowhere.invalid }\n';
   const { out, err, exitCode } = await check(t, KEYS + hosts);
   t.same({ out, exitCode }, { out: '', exitCode: 1 });
-  t.match(err, 'config.yaml:2:11 listen.host: no interface of this machine has the address of 192.0.2.7\n');
-  t.match(err, 'config.yaml:3:10 admin.host: the name nowhere.invalid has no address\n');
+  t.match(
+    err,
+    'config.yaml:2:11 listen.host: no interface of this machine has the address of 192.0.2.7; 0.0.0.0 listens on all of them\n',
+  );
+  t.match(
+    err,
+    'config.yaml:3:10 admin.host: the name nowhere.invalid has no address; is it spelled right?\n',
+  );
 });
 
 test('a retention that deletes what the data folder has is a warning', async (t) => {

@@ -34,9 +34,11 @@ test('an output that cannot be a file is refused at once', async (t) => {
   await t.rejects(OutputFile.open('-'), { message: /^the output has no name; / });
   const missing = join(dir, 'missing', 'rows.csv');
   await t.rejects(OutputFile.open(missing), {
-    message: `${missing} cannot be written: its folder does not exist`,
+    message: `${missing} cannot be written: its folder does not exist; make it first (mkdir -p)`,
   });
   t.same(readdirSync(dir), []);
   writeFileSync(join(dir, 'file'), '');
-  await t.rejects(OutputFile.open(join(dir, 'file', 'rows.csv')), { message: /above it is not a folder$/ });
+  await t.rejects(OutputFile.open(join(dir, 'file', 'rows.csv')), {
+    message: /above it is not a folder; choose another path$/,
+  });
 });

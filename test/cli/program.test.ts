@@ -82,10 +82,13 @@ test('a port in use names its user and the option for another port', async (t) =
 });
 
 test('other errors of a start stay as they are', async (t) => {
-  const choice = { adminPort: 1, names: NAMES };
+  const choice = { adminPort: 1, names: { port: 'listen.port', adminPort: 'admin.port' } };
   t.equal(await describeStartError(new Error('no key'), choice), 'no key');
   const foreign = await claimPort({ host: '192.0.2.1', port: 5 }).catch((fault) => fault);
-  t.match(await describeStartError(foreign, choice), /^cannot listen on 192\.0\.2\.1:5: .* \(--port\)$/);
+  t.match(
+    await describeStartError(foreign, choice),
+    /^cannot listen on 192\.0\.2\.1:5: .* \(listen\.host\)$/,
+  );
 });
 
 test('a time that fits the clock has no remark', async (t) => {

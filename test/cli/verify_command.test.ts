@@ -90,7 +90,10 @@ test('a text without a signed price is one sentence that says what it is', async
       'event: signed_ecdsa\ndata: {}',
       'is a stream of events: a check takes the text after "data:" of one event',
     ],
-    ['{"data":{"BTCUSD":{', 'is not whole: it begins as JSON, and a part of it is missing or changed'],
+    [
+      '{"data":{"BTCUSD":{',
+      'is not whole: it begins as JSON, and a part of it is missing or changed; save the answer again',
+    ],
     ['{"data":{}}', 'has no price: none of the assets had one when the service answered'],
     ['{"data":[]}', 'has no price: none of the assets had one when the service answered'],
     ['\u007fELF\u0000', 'is neither JSON nor a payload in hex'],

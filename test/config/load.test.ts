@@ -206,7 +206,9 @@ test('a file that cannot be read or does not validate is an error, not an except
   const folder = t.testdir({ 'config.yaml': 'keys: 5' });
   t.same(loadConfig(join(folder, 'nope.yaml'), {}), {
     ok: false,
-    errors: [`${folder}/nope.yaml: cannot be read: there is no such file`],
+    errors: [
+      `${folder}/nope.yaml: cannot be read: there is no such file; check the path, or make one with tickseal init`,
+    ],
   });
   t.same(loadConfig(join(folder, 'config.yaml'), {}), {
     ok: false,

@@ -93,12 +93,12 @@ const ROWS: readonly Row[] = [
     clientFrame(text, 'x'.repeat(64 * KIB + 1)),
     [/has 65537 bytes, client_message_bytes is 65536/],
   ],
-  ['128 KiB', clientFrame(text, 'x'.repeat(128 * KIB)), [/client_message_bytes/]],
-  ['128 KiB and a byte', clientFrame(text, '', { declaredBytes: 128 * KIB + 1 }), LOST],
+  ['512 KiB', clientFrame(text, 'x'.repeat(512 * KIB)), [/client_message_bytes/]],
+  ['512 KiB and a byte', clientFrame(text, '', { declaredBytes: 512 * KIB + 1 }), LOST],
   [
-    '192 KiB in pieces',
+    '576 KiB in pieces',
     Buffer.concat(
-      Array.from({ length: 3 }, (_, i) =>
+      Array.from({ length: 9 }, (_, i) =>
         clientFrame(i === 0 ? text : continuation, 'x'.repeat(64 * KIB), { isFinal: false }),
       ),
     ),

@@ -3,7 +3,9 @@ import { latestIn } from '../../scripts/load/store_records.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import type { SignatureVerdict } from '../../src/crypto/verdict.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
+import { FORM } from '../../src/prices/message.js';
 import type { PublishOutcome } from '../../src/prices/publisher_session.js';
+import { UNKNOWN_ASSET } from '../../src/wire/publish_message.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
 import {
   AggregatorHarness,
@@ -60,13 +62,13 @@ test('each update is judged by itself, and every refusal is counted with its rea
   const outcome = atOnce(receive(aggregator, newSession(), text));
   t.same(outcome.accepted, ['BTCUSD']);
   t.same(Object.fromEntries(outcome.rejected), {
-    X: 'the update is not an object',
+    X: `the update is not an object${FORM}`,
     ETHUSD: 'msg_hash does not match the asset, time and price',
-    SOLUSD: 'unknown asset',
+    SOLUSD: UNKNOWN_ASSET,
   });
   t.same(Object.fromEntries(counters.updatesRejected), {
-    'the update is not an object': 1,
-    'unknown asset': 1,
+    [`the update is not an object${FORM}`]: 1,
+    [UNKNOWN_ASSET]: 1,
     'msg_hash does not match the asset, time and price': 1,
   });
   t.equal(counters.updatesAccepted, 1);

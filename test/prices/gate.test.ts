@@ -4,6 +4,7 @@ import { AssetMap } from '../../src/model/asset_map.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { type AllowList, Gate, type PublishRights } from '../../src/prices/gate.js';
 import type { RawUpdate } from '../../src/prices/message.js';
+import { UNKNOWN_ASSET } from '../../src/wire/publish_message.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { START_NS, sampleAsset, samplePublisher } from '../model/sample.js';
 
@@ -123,9 +124,9 @@ test('every check has its reason, and the cheaper one comes first', async (t) =>
 });
 
 test('an asset that a token may not see is no more than unknown only where it is unknown', async (t) => {
-  t.equal(reasonFor({ ...GOOD, symbol: 'X' }), 'unknown asset');
-  t.equal(reasonFor({ ...GOOD, symbol: 'X' }, { ...ALL, maySee: () => false }), 'unknown asset');
-  t.equal(reasonFor({ ...GOOD, symbol: '__proto__', assetId: '__proto__' }), 'unknown asset');
+  t.equal(reasonFor({ ...GOOD, symbol: 'X' }), UNKNOWN_ASSET);
+  t.equal(reasonFor({ ...GOOD, symbol: 'X' }, { ...ALL, maySee: () => false }), UNKNOWN_ASSET);
+  t.equal(reasonFor({ ...GOOD, symbol: '__proto__', assetId: '__proto__' }), UNKNOWN_ASSET);
 });
 
 test('a publisher is bound to its assets and an asset to its signature type', async (t) => {
@@ -176,6 +177,10 @@ test('the window of timestamps includes its edges and moves with the clock', asy
   clock.advance(1n);
   t.equal(at(START_NS - 60n * NS_PER_SECOND), 'timestamp is too old');
   t.equal(at(START_NS + 2n * NS_PER_SECOND + 1n), 'admitted');
+  t.equal(
+    at(START_NS / NS_PER_SECOND),
+    'timestamp is too old; it is in UNIX nanoseconds: did you send seconds?',
+  );
   clock.advance(-3600n * NS_PER_SECOND);
   t.equal(at(START_NS), 'timestamp lies in the future');
 });
@@ -284,7 +289,7 @@ test('what changes while a signature is verified decides about the update', asyn
   const stark = { ...bitcoin, signatureType: 'stark' as const };
   const elsewhere = { ...publisher, assets: new Set(['ETHUSD']) };
   const refusals: [AllowList, string][] = [
-    [catalogueOf([ether], publishers), 'unknown asset'],
+    [catalogueOf([ether], publishers), UNKNOWN_ASSET],
     [catalogueOf([stark], publishers), 'this asset takes stark signatures'],
     [catalogueOf(assets, [bitcoinOnly]), 'publisher_key is not on the allow-list'],
     [catalogueOf(assets, [elsewhere]), 'publisher_key is not allowed for this asset'],

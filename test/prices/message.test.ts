@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import {
+  FORM,
   METADATA_DEPTH_MAX,
   METADATA_LENGTH_MAX,
   METADATA_VALUES_MAX,
@@ -64,10 +65,10 @@ test('a timestamp keeps its digits as an integer and as a string', async (t) => 
   for (const written of ['1.5', '1e400', '17e17', '-0', '1.0', '1E2'])
     t.equal(timestampOf(`#${written}`), written);
   for (const written of ['null', 'true', '[1]', '{}']) {
-    t.equal(timestampOf(`#${written}`), 'timestamp is not an integer of nanoseconds');
+    t.equal(timestampOf(`#${written}`), `timestamp is not an integer of nanoseconds${FORM}`);
   }
   for (const written of ['01', '-01', '1.', '.5', '+1', '0x1'])
-    t.equal(timestampOf(`#${written}`), 'the message is not JSON', written);
+    t.equal(timestampOf(`#${written}`), `the message is not JSON${FORM}`, written);
 });
 
 test('a string that looks like a timestamp is left alone', async (t) => {
@@ -103,7 +104,7 @@ test('metadata keeps every digit and its own timestamps', async (t) => {
   t.equal(metadataOf(' { "a" : [ 1 , 2 ] } '), '{"a":[1,2]}');
   t.equal(({} as Record<string, unknown>)['polluted'], undefined);
   for (const json of ['[]', '[{}]', '5', '"a"', 'true', '1e999'])
-    t.equal(metadataOf(json), 'metadata is not an object', json);
+    t.equal(metadataOf(json), `metadata is not an object${FORM}`, json);
 });
 
 test('metadata keeps its keys, whatever keys came before', async (t) => {
@@ -118,7 +119,7 @@ test('metadata may nest so deep and no deeper', async (t) => {
     t.equal(metadataOf(nested(METADATA_DEPTH_MAX, leaf)), nested(METADATA_DEPTH_MAX, leaf));
     t.equal(
       metadataOf(nested(METADATA_DEPTH_MAX + 1, leaf)),
-      `metadata nests deeper than ${METADATA_DEPTH_MAX}`,
+      `metadata nests deeper than ${METADATA_DEPTH_MAX}${FORM}`,
     );
   }
 });
@@ -127,13 +128,13 @@ test('metadata holds values and characters up to its limits and no more', async 
   const values = (count: number, value: string) => `{"a":[${new Array(count - 1).fill(value).join()}]}`;
   for (const value of ['1', '"x"']) {
     t.equal(metadataOf(values(METADATA_VALUES_MAX, value)), values(METADATA_VALUES_MAX, value));
-    const error = `metadata holds more than ${METADATA_VALUES_MAX} values`;
+    const error = `metadata holds more than ${METADATA_VALUES_MAX} values${FORM}`;
     t.equal(metadataOf(values(METADATA_VALUES_MAX + 1, value)), error);
   }
   for (const end of ['"}', '","n":1}']) {
     const text = (length: number) => `{"a":"${'x'.repeat(length - 6 - end.length)}${end}`;
     t.equal(metadataOf(text(METADATA_LENGTH_MAX)), text(METADATA_LENGTH_MAX));
-    const error = `metadata is longer than ${METADATA_LENGTH_MAX} characters`;
+    const error = `metadata is longer than ${METADATA_LENGTH_MAX} characters${FORM}`;
     t.equal(metadataOf(text(METADATA_LENGTH_MAX + 1)), error);
   }
 });
@@ -196,7 +197,7 @@ test('each wrong shape names its field and harms no other update', async (t) => 
       good.signed_price.metadata = metadata;
       const message = readPublishMessage(messageText({ ETHUSD: bad, BTCUSD: good }), 10);
       if (!message.ok) return t.fail(message.error);
-      t.same([...message.malformed], [['ETHUSD', reason]]);
+      t.same([...message.malformed], [['ETHUSD', reason + FORM]]);
       t.same(
         message.updates.map(({ symbol }) => symbol),
         ['BTCUSD'],
@@ -205,7 +206,7 @@ test('each wrong shape names its field and harms no other update', async (t) => 
   }
   for (const update of ['x', '#5', null, [], true]) {
     const message = readPublishMessage(messageText({ ETHUSD: update }), 10);
-    t.same(message.ok && [...message.malformed], [['ETHUSD', 'the update is not an object']]);
+    t.same(message.ok && [...message.malformed], [['ETHUSD', `the update is not an object${FORM}`]]);
   }
 });
 
@@ -215,13 +216,16 @@ test('a wrong envelope is refused as a whole, with its trace_id when that can be
     return message.ok ? 'accepted' : [message.traceId, message.error];
   };
   for (const text of ['', 'x', '{', '"', '{"a":1}}', 'undefined', '\ufeff{}'])
-    t.same(refusal(text), [undefined, 'the message is not JSON'], text);
+    t.same(refusal(text), [undefined, `the message is not JSON${FORM}`], text);
   for (const text of ['[]', 'null', '5', '"x"', 'true'])
-    t.same(refusal(text), [undefined, 'the message is not a JSON object'], text);
-  t.same(refusal(messageText({}, { trace_id: 'a' })), ['a', 'type is not "signed_prices"']);
-  t.same(refusal(messageText({}, { type: 'signed_price' })), [undefined, 'type is not "signed_prices"']);
+    t.same(refusal(text), [undefined, `the message is not a JSON object${FORM}`], text);
+  t.same(refusal(messageText({}, { trace_id: 'a' })), ['a', `type is not "signed_prices"${FORM}`]);
+  t.same(refusal(messageText({}, { type: 'signed_price' })), [
+    undefined,
+    `type is not "signed_prices"${FORM}`,
+  ]);
   for (const data of [null, [], 'x', '#5', undefined]) {
-    t.same(refusal(messageText(data)), ['t1', 'data is not an object of asset ID to update']);
+    t.same(refusal(messageText(data)), ['t1', `data is not an object of symbol to update${FORM}`]);
   }
   t.equal(refusal(messageText({ a: updateObject('a'), b: updateObject('b') })), 'accepted');
   t.same(refusal(messageText({ a: 1, b: 2, c: 3 })), [

@@ -98,7 +98,10 @@ test('after ten bad messages, of whatever kind, the connection is closed with 10
   for (let i = 0; i < 5; i++) client.harness.engine.refuseOversize(client.session, 65_537);
   t.equal(client.closedWith, undefined);
   t.equal(client.replies.length, 9);
-  t.equal(client.replies.at(-1)!['error'], 'the message has 65537 bytes, client_message_bytes is 65536');
+  t.equal(
+    client.replies.at(-1)!['error'],
+    'the message has 65537 bytes, client_message_bytes is 65536: send several messages',
+  );
   client.say('[]');
   t.equal(client.closedWith, 1008);
   t.equal(client.replies.length, 10);

@@ -36,9 +36,9 @@ test('an error names the field, and repeats the id if there is one', async (t) =
   const errors: [string, string, unknown?][] = [
     ['', NOT_JSON],
     ['subscribe', NOT_JSON],
-    ['[]', 'the message is not a JSON object'],
-    ['null', 'the message is not a JSON object'],
-    ['5', 'the message is not a JSON object'],
+    ['[]', 'the message is not a JSON object such as {"type":"subscribe","assets":[1]}'],
+    ['null', 'the message is not a JSON object such as {"type":"subscribe","assets":[1]}'],
+    ['5', 'the message is not a JSON object such as {"type":"subscribe","assets":[1]}'],
     ['{}', 'type is not "subscribe" or "unsubscribe" or "ping"'],
     ['{"type":"Subscribe","id":5}', 'type is not "subscribe" or "unsubscribe" or "ping"', '5'],
     ['{"type":"subscribe","id":"a"}', NO_IDS, '"a"'],

@@ -104,7 +104,10 @@ export function parseEvidence(text: string): Evidence {
   if (text.length > EVIDENCE_LENGTH_MAX)
     throw new TlogError(`the evidence is longer than ${EVIDENCE_LENGTH_MAX}`);
   const fields = objectOf(parsedJson(text), 'the evidence');
-  if (fields['format'] !== FORMAT) throw new TlogError(`the format of the evidence is not ${FORMAT}`);
+  if (fields['format'] !== FORMAT)
+    throw new TlogError(
+      `the format of the evidence is not ${FORMAT}: name a file of evidence, as subscribe and log audit write it`,
+    );
   const kind = fields['kind'] as Evidence['kind'];
   if (!Object.hasOwn(FIELDS, String(kind))) throw new TlogError('the kind of the evidence is not known');
   for (const [name, form] of Object.entries(FIELDS[kind])) requireForm(fields[name], form, name);

@@ -98,7 +98,11 @@ export class Logins {
     }
     const token = tokens.find(hash);
     if (token === undefined)
-      return this.#refuseLogin(request, 'unknown', 'the access token is not known: ask the operator for one');
+      return this.#refuseLogin(
+        request,
+        'unknown',
+        'the access token is not known: ask the operator for one, and send it without a user name',
+      );
     this.#rememberLogin(request, token, hash, nowNs);
     tokens.keepRecent(authorization[0]!, token);
     return withScope(token, scope);

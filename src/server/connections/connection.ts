@@ -1,5 +1,6 @@
 import type { Scope } from '../../config/config.js';
 import type { SignatureType } from '../../model/asset.js';
+import type { StreamSession } from '../../stream/group.js';
 import type { StreamConnection } from '../../stream/reader_session.js';
 import type { Caller } from '../access/logins.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
@@ -20,6 +21,8 @@ export interface ConnectionOwner {
 
 /** The handlers of the events of a socket. */
 export interface ConnectionEvents {
+  /** The assets of a reader of streams. */
+  readonly set?: StreamSession['set'];
   text(text: string): void;
   /** Called for each ping of the peer, and for each pong that does not answer a ping of the service. */
   pinged(): void;
@@ -62,6 +65,8 @@ export interface ConnectionPath {
 
 /** The ratio of {@link ConnectionPath.parserBytesMax} to {@link ConnectionPath.messageBytesMax}. */
 export const PARSER_HEADROOM = 2;
+/** The same for readers. A request that names all 65,536 streaming IDs, which has 383 kB, is answered with the default limit. */
+const READER_PARSER_HEADROOM = 8;
 
 /**
  * The number of bytes that may wait for a reader before the service drops further messages. A slow reader leaves its topic much earlier.
@@ -84,7 +89,7 @@ export function readerPath(
   return {
     path,
     messageBytesMax,
-    parserBytesMax: messageBytesMax * PARSER_HEADROOM,
+    parserBytesMax: messageBytesMax * READER_PARSER_HEADROOM,
     bufferedBytesMax: BACKPRESSURE_BYTES_MAX,
     idleTimeoutSeconds,
   };

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { REST_PATHS } from '../../wire/paths.js';
+import { UNKNOWN_ASSET } from '../../wire/publish_message.js';
 import { DEFAULT_SERVICE_NAME, signedPriceField } from '../../wire/service_name.js';
 import {
   aggregateError,
@@ -222,7 +223,7 @@ export const MESSAGES = {
     title: 'Acknowledgement',
     summary: 'What became of each update; with `ack=true` or `ack=durable`',
     schema: ack,
-    example: { type: 'ack', trace_id: 'a-1', accepted: ['BTCUSD'], rejected: { NOUSD: 'unknown asset' } },
+    example: { type: 'ack', trace_id: 'a-1', accepted: ['BTCUSD'], rejected: { NOUSD: UNKNOWN_ASSET } },
   },
   publishError: {
     title: 'Error',
@@ -232,7 +233,7 @@ export const MESSAGES = {
       type: 'error',
       trace_id: 'a-1',
       error: '1 of 2 updates rejected',
-      rejected: { NOUSD: 'unknown asset' },
+      rejected: { NOUSD: UNKNOWN_ASSET },
     },
   },
   aggregateSubscribe: {

@@ -47,7 +47,10 @@ const SPACED_SYMBOL = `${SPACES}${SYMBOL_PATTERN}${SPACES}`;
 export const assetList = z
   .string()
   .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim() || symbol))])
-  .refine((symbols) => !symbols.some((symbol) => EMPTY.test(symbol)), 'has an empty element')
+  .refine(
+    (symbols) => !symbols.some((symbol) => EMPTY.test(symbol)),
+    'has an empty element: leave out a comma',
+  )
   .meta({ pattern: `^${SPACED_SYMBOL}(?:,${SPACED_SYMBOL})*$` });
 
 /** Returns the parameter for the assets of a request. */

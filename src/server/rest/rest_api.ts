@@ -71,5 +71,5 @@ export class RestApi {
 }
 
 function otherMethod(served: string): RestResponse {
-  return failure(405, `only ${served} is served here`, [['Allow', served]]);
+  return failure(405, `only ${served} is served here: send the request with it`, [['Allow', served]]);
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { perhapsMilliseconds } from '../../model/likely_unit.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RESOLUTIONS } from '../../wire/rest_values.js';
 import { type FindAsset, findAsset, type SelectedAssets, selectAssets } from '../rest/asked_assets.js';
-import { perhapsMilliseconds } from '../rest/likely_unit.js';
 import {
   assetParameter,
   assetsParameter,

@@ -66,7 +66,8 @@ export function instantRoutes(
           token,
         ) {
           const aheadNs = timestamp - clock.nowNs();
-          if (aheadNs > 0n) return { status: 400, error: 'timestamp lies in the future' };
+          if (aheadNs > 0n)
+            return { status: 400, error: 'timestamp lies in the future; choose an earlier one' };
           const covered = ignores ? symbols.filter((symbol) => token.maySee(symbol)) : symbols;
           const counted = symbols.length > assetsPerRequestMax ? symbols : covered;
           const wanted = wantedNames(

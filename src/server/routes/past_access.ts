@@ -3,9 +3,9 @@ import { LostRange } from '../../log/past/lost_range.js';
 import type { PastReader } from '../../log/past/past_reader.js';
 import type { Holding } from '../../log/records/holding.js';
 import type { AssetName } from '../../model/asset_map.js';
+import { perhapsCoarser } from '../../model/likely_unit.js';
 import type { PacedTurns } from '../../model/paced_turns.js';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
-import { perhapsCoarser } from '../rest/likely_unit.js';
 import type { RouteError } from '../rest/route.js';
 import type { LateRouteResult } from '../rest/route_result.js';
 

@@ -115,7 +115,7 @@ export function rangeRoutes(options: RangeRouteOptions, access: PastAccess): [st
         raw: ROW_FORMATS.ndjson,
         errors: [410, 500, 503],
         handle({ asset: symbol, from: fromNs, to: toNs, signature_type: signatureType, ...form }, token) {
-          if (toNs < fromNs) return { status: 400, error: 'to lies before from' };
+          if (toNs < fromNs) return { status: 400, error: 'to lies before from; swap them' };
           const wanted = wantedNames({ symbols: [symbol], signatureType }, token, options.findAsset, 1);
           if ('error' in wanted) return wanted;
           const { every: everyNs, detail = 'whole', format = 'ndjson' } = form;

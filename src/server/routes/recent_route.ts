@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { PastReader } from '../../log/past/past_reader.js';
 import type { AssetName } from '../../model/asset_map.js';
+import { perhapsMilliseconds } from '../../model/likely_unit.js';
 import { NS_PER_SECOND, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
 import { type FindAsset, type SelectedAssets, selectAssets } from '../rest/asked_assets.js';
-import { perhapsMilliseconds } from '../rest/likely_unit.js';
 import {
   assetsParameter,
   ignoreInvalidParameter,

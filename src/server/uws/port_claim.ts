@@ -49,12 +49,15 @@ export class UnusableAddress extends Error {
   readonly at: ListenAddress;
   /** True if the operating system reports that another socket listens on the address. */
   readonly isInUse: boolean;
+  /** True if the host is at fault, with any port. */
+  readonly isOfHost: boolean;
 
   /** @param code the error of the operating system, if it is known */
   constructor(at: ListenAddress, code?: string) {
     super(`cannot listen on ${shownText(at.host)}:${at.port}: ${reasonOf(at.host, code)}`);
     this.at = at;
     this.isInUse = code === 'EADDRINUSE';
+    this.isOfHost = ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code ?? '');
   }
 }
 
@@ -63,12 +66,12 @@ function reasonOf(host: string, code: string | undefined): string {
     case 'EADDRINUSE':
       return 'the address is in use';
     case 'EADDRNOTAVAIL':
-      return `no interface of this machine has the address of ${shownText(host)}`;
+      return `no interface of this machine has the address of ${shownText(host)}; 0.0.0.0 listens on all of them`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the name ${shownText(host)} has no address`;
+      return `the name ${shownText(host)} has no address; is it spelled right?`;
     case 'EACCES':
-      return 'this user may not open the port';
+      return 'this user may not open the port; choose one above 1023';
     default:
       return `the address is in use or not one of this machine${code === undefined ? '' : ` (${code})`}`;
   }

@@ -47,7 +47,10 @@ test('missing, repeated, malformed and unknown are 401, each with its reason', a
   for (const header of [...malformed, 'Basic a b', 'Basic\talice-token', 'Basic é'])
     t.equal(errorOf([header]), '401 the Authorization header is not "Basic <TOKEN>"', header);
   for (const token of ['alice', 'ALICE-TOKEN', 'alice-token1', Buffer.from('alice-token').toString('base64')])
-    t.equal(errorOf([`Basic ${token}`]), '401 the access token is not known: ask the operator for one');
+    t.equal(
+      errorOf([`Basic ${token}`]),
+      '401 the access token is not known: ask the operator for one, and send it without a user name',
+    );
 });
 
 test('the token may be the user or the password of RFC 7617, as curl and browsers send it', async (t) => {

@@ -39,7 +39,7 @@ test('a parameter is read or named in the error', async (t) => {
   for (const at of ['', ' 1', '1.0', '1e3', '0x1', '1772460000000000', '--1', '١'])
     t.equal(ask({ at }), '400 at is not an integer of UNIX seconds', at);
   for (const list of ['', ',', 'A,', 'A,,B', ' , '])
-    t.equal(ask({ at: '1', list }), '400 list has an empty element');
+    t.equal(ask({ at: '1', list }), '400 list has an empty element: leave out a comma');
 });
 
 test('assets are found all or none, and every unknown one is named', async (t) => {

@@ -234,7 +234,7 @@ test('bad parameters are named', async (t) => {
   t.match(await ask(right), { status: 200, rows: [] });
   const wrong: [Record<string, string | bigint>, number, RegExp][] = [
     [{ from: old!.signedAtNs - 1n }, 410, /^from is before/],
-    [{ to: old!.signedAtNs - 1n }, 400, /^to lies before from$/],
+    [{ to: old!.signedAtNs - 1n }, 400, /^to lies before from; swap them$/],
     [{ from: 'x' }, 400, /^from is not an integer of UNIX nanoseconds/],
     [{ to: '1e18' }, 400, /^to is not/],
     [{ detail: 'all' }, 400, /^detail must be price, signature or whole$/],

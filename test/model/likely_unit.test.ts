@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { perhapsCoarser, perhapsMilliseconds } from '../../../src/server/rest/likely_unit.js';
+import { perhapsCoarser, perhapsMilliseconds } from '../../src/model/likely_unit.js';
 
 test('a time in another unit than the wanted one is asked about, and a time in that unit is not', async (t) => {
   const nowS = 1_795_763_284;
