@@ -31,7 +31,7 @@ export interface RestRequest {
   readonly lastEventId?: string | undefined;
   /** True when the request announces a body. */
   readonly hasBody: boolean;
-  /** The body, if the path takes one; of a stream of events, the ID of its last event. */
+  /** The body, if the path takes one; of a stream of events, its assets and the ID of its last event. */
   readonly body?: string;
   /** The fault of the request's headers. */
   readonly fault?: string | undefined;

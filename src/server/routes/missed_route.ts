@@ -5,7 +5,6 @@ import type { PastReader } from '../../log/past/past_reader.js';
 import { RowLines } from '../../log/records/row_writer.js';
 import type { Asset } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
-import { namedId } from '../../wire/asset_id.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
 import { EVENT_STREAM_ROUTE } from '../documents/event_stream_route.js';
 import { unixNanoseconds } from '../rest/parameters.js';
@@ -24,10 +23,10 @@ const ROWS_MAX = 2_048;
 
 /**
  * Makes the part of `/v1/stream` that a client missed: the aggregates since its last event, until now. The listener sends this part
- * before the frames, and passes the ID of the last event in place of a body.
+ * before the frames, and passes the indexes of the stream's assets and the ID of the last event, a line each, in place of a body.
  */
 export function missedRoutes(options: MissedRouteOptions, access: PastAccess): [string, Route][] {
-  const { past, clock, listed, findAsset } = options;
+  const { past, clock, listed } = options;
 
   async function read(
     caller: string,
@@ -62,13 +61,12 @@ export function missedRoutes(options: MissedRouteOptions, access: PastAccess): [
     };
   }
 
-  const handle: Route['handle'] = (query, caller, lastEventId = '') => {
+  const handle: Route['handle'] = (_query, caller, body = '') => {
+    const [indexes = '', lastEventId] = body.split('\n');
     const after = unixNanoseconds.safeParse(lastEventId);
     if (!after.success) return { status: 400, error: `Last-Event-ID ${after.error.issues[0]!.message}` };
-    const names = query.get('assets')?.split(',') ?? [];
-    const ids = new Set(names.map((name) => namedId(name.trim(), (symbol) => findAsset(symbol)?.id)));
-    // The listener refuses a stream with other assets, or leaves them out.
-    const assets = listed.filter(({ id, symbol }) => ids.has(id) && caller!.maySee(symbol));
+    const named = new Set(indexes.split(',').map(Number));
+    const assets = listed.filter(({ index }) => named.has(index));
     return access.request(caller!.name, (turn) => read(caller!.name, assets, after.data, turn));
   };
   return [[EVENTS_PATH, { ...EVENT_STREAM_ROUTE, handle }]];

@@ -73,29 +73,32 @@ export class EventStreams implements FrameSender {
       writeResponse(res, method, methodFaultOf(method) ?? host.rest(request));
       return;
     }
-    const { lastEventId: body } = request;
-    const missed = body === undefined ? undefined : host.rest({ ...request, address: request.address, body });
-    if (missed !== undefined && missed.later === undefined) {
-      writeResponse(res, method, missed);
-      return;
-    }
     const { response, open } = host.decideEvents(request);
     if (open === undefined) {
-      missed?.abandon?.();
       writeResponse(res, method, response);
       return;
     }
     const socket = new EventSocket(res, this.#topics, () => this.#sockets.delete(socket));
     this.#sockets.add(socket);
+    let missed: RestResponse | undefined;
     res.onAborted(() => {
       socket.closed();
       missed?.abandon?.();
     });
     res.onWritable(() => socket.writable());
-    if (missed !== undefined) {
+    const { lastEventId } = request;
+    if (lastEventId !== undefined) {
       socket.held = [];
       socket.events = open(socket);
-      void this.#sendMissed(socket, response, missed);
+      if (!socket.isOpen) return;
+      const body = `${socket.events.set?.assets.join()}\n${lastEventId}`;
+      missed = host.rest({ ...request, address: request.address, body });
+      if (missed.later !== undefined) {
+        void this.#sendMissed(socket, response, missed);
+        return;
+      }
+      socket.closed();
+      writeResponse(res, method, missed);
       return;
     }
     res.writeStatus(headText(response, response.contentType));

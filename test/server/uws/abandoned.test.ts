@@ -42,7 +42,7 @@ test('a route hears that nobody waits for its late answer', async (t) => {
   t.equal(corked, 0, 'nothing is written');
 });
 
-test('what a client of events has missed is not read for a client that has left', (t) => {
+test('what a client of events has missed is not read for a refused client, or for one that has left', (t) => {
   let handle = (_res: HttpResponse, _req: HttpRequest) => {};
   const app = {
     any(_path: string, handler: typeof handle) {
@@ -59,9 +59,15 @@ test('what a client of events has missed is not read for a client that has left'
     },
   };
   const turns = { take: () => true } as unknown as TurnBudget;
+  const asked: (string | undefined)[] = [];
+  const events = { set: { assets: [3, 7] }, closed() {} } as unknown as ConnectionEvents;
+  let open: (() => ConnectionEvents) | undefined;
   const streams = new EventStreams(app as unknown as TemplatedApp, turns, {
-    rest: () => missed,
-    decideEvents: () => ({ response: known, open: () => ({ closed() {} }) as ConnectionEvents }),
+    rest({ body }) {
+      asked.push(body);
+      return missed;
+    },
+    decideEvents: () => ({ response: { ...known, closeConnection: true }, open }),
   });
   t.teardown(() => streams.stop());
   let abort = () => {};
@@ -70,6 +76,7 @@ test('what a client of events has missed is not read for a client that has left'
       abort = callback;
     },
     onWritable() {},
+    cork() {},
     getRemoteAddressAsText: () => new ArrayBuffer(0),
   };
   const req = {
@@ -79,8 +86,12 @@ test('what a client of events has missed is not read for a client that has left'
     getHeader: () => '',
     forEach: (take: (name: string, value: string) => void) => take('last-event-id', '1'),
   };
-  handle(res as unknown as HttpResponse, req as unknown as HttpRequest);
-  t.equal(streams.size, 1);
+  const receive = () => handle(res as unknown as HttpResponse, req as unknown as HttpRequest);
+  receive();
+  t.same([streams.size, asked], [0, []]);
+  open = () => events;
+  receive();
+  t.same([streams.size, asked], [1, ['3,7\n1']]);
   abort();
   t.same([streams.size, abandoned], [0, 1]);
   t.end();
