@@ -1,28 +1,41 @@
-import assert from 'node:assert/strict';
 import { parseExactJson, type SignedPrice } from '../../src/client/index.js';
-import { systemClock } from '../../src/clock/clock.js';
-import { loadConfig } from '../../src/config/load.js';
-import { openStore } from '../../src/log/store/store.js';
-import { Catalogue } from '../../src/model/catalogue.js';
+import { readState } from '../../src/log/store/state_reader.js';
 import { toHex } from '../../src/model/hex.js';
 import { fetchBody } from '../load/fetch_body.js';
 import { publisherKeys } from '../load/keys.js';
 import type { ServerProcess } from '../load/server_process.js';
-import type { AckedPublisher } from './publisher.js';
 import { until } from './service.js';
 
-/** The time of the newest update, by publisher and symbol. */
-export type Account = Map<string, bigint>;
+/** The newest update, by publisher and symbol. */
+export type Account = Map<string, AccountedUpdate>;
+
+export interface AccountedUpdate {
+  readonly timestampNs: bigint;
+  readonly price: bigint;
+}
 
 /** Adds a publisher's acknowledged updates to the account. */
-export function enter(account: Account, { publisher, acknowledged }: AckedPublisher): void {
+export function enter(
+  account: Account,
+  { publisher, acknowledged }: { readonly publisher: number; readonly acknowledged: Account },
+): void {
   const key = toHex(publisherKeys('evm', publisher).key);
-  for (const [symbol, timestampNs] of acknowledged) keepNewer(account, `${key} ${symbol}`, timestampNs);
+  for (const [symbol, update] of acknowledged) keepNewer(account, `${key} ${symbol}`, update);
 }
 
 /** Counts the lost acknowledged updates. An update is lost if neither the update nor a newer update was found. */
 export function missing(acknowledged: Account, found: Account): number {
-  return [...acknowledged].filter(([name, timestampNs]) => (found.get(name) ?? 0n) < timestampNs).length;
+  return [...acknowledged].filter(
+    ([name, { timestampNs }]) => (found.get(name)?.timestampNs ?? 0n) < timestampNs,
+  ).length;
+}
+
+/** Counts the acknowledged updates that were found with another price. */
+export function changed(acknowledged: Account, found: Account): number {
+  return [...acknowledged].filter(([name, { timestampNs, price }]) => {
+    const now = found.get(name);
+    return now?.timestampNs === timestampNs && now.price !== price;
+  }).length;
 }
 
 /** Reads the prices of `/v1/prices/latest` until they include all acknowledged updates, or until the time is over. */
@@ -44,22 +57,12 @@ export async function servedAccount(
 
 const SIGNED_MS_MAX = 60_000;
 
-/** Reads the updates in the data folder of a service that has ended. */
-export async function storedAccount(configFile: string): Promise<Account> {
-  const loaded = loadConfig(configFile);
-  assert(loaded.ok);
-  const { storage } = loaded.config;
-  const catalogue = new Catalogue(loaded.config);
-  const store = await openStore({
-    dir: storage.dir,
-    assets: catalogue.listed,
-    candleRetentionMs: Number.MAX_SAFE_INTEGER,
-    clock: systemClock(),
-  });
+/** Reads the updates in a data folder. Changes nothing in it. */
+export async function storedAccount(storageDir: string): Promise<Account> {
   const account: Account = new Map();
-  for (const { asset, key, input } of store.inputs())
-    keepNewer(account, `${toHex(key)} ${asset.symbol}`, input.timestampNs);
-  await store.close();
+  const { state } = await readState(storageDir, () => {});
+  for (const { asset, key, accepted } of state.inputs.values())
+    keepNewer(account, `0x${key} ${asset.symbol}`, accepted.input);
   return account;
 }
 
@@ -69,11 +72,15 @@ async function readLatest({ port }: ServerProcess, symbols: readonly string[]): 
   };
   const account: Account = new Map();
   for (const [symbol, { signed_prices }] of Object.entries(data))
-    for (const { publisher_key, timestamped_signature } of signed_prices)
-      keepNewer(account, `${publisher_key} ${symbol}`, timestamped_signature.timestamp);
+    for (const { publisher_key, price, timestamped_signature } of signed_prices)
+      keepNewer(account, `${publisher_key} ${symbol}`, {
+        timestampNs: timestamped_signature.timestamp,
+        price: BigInt(price),
+      });
   return account;
 }
 
-function keepNewer(account: Account, name: string, timestampNs: bigint): void {
-  if (timestampNs > (account.get(name) ?? 0n)) account.set(name, timestampNs);
+/** Keeps an update, unless the account has a newer one. */
+export function keepNewer(account: Account, name: string, { timestampNs, price }: AccountedUpdate): void {
+  if (timestampNs > (account.get(name)?.timestampNs ?? 0n)) account.set(name, { timestampNs, price });
 }

@@ -4,10 +4,12 @@ import { median } from '../load/statistics.js';
 import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
-import { type Account, enter, missing, servedAccount, storedAccount } from './account.js';
+import { type Account, changed, enter, missing, servedAccount, storedAccount } from './account.js';
 import { type Check, count, measured, NONE, type Scale, SOME, timing } from './check.js';
+import { KeptPrices } from './kept_prices.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
+import { SignedValues } from './signed_values.js';
 
 /** The check with `kill -9` of the whole service at random moments, repeated on one data folder. */
 export const kill: Check = {
@@ -23,46 +25,125 @@ const ASSETS_PER_PUBLISHER = 10;
 const SUBSCRIBERS = 20;
 const SEND_INTERVAL_MS = 10;
 const LOAD_MS_MAX = 400;
+const POLL_MS = 20;
+const SYMBOLS = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
+/** The time after which an instant of the past is answered without a wait. */
+const SETTLED_NS = 500_000_000n;
 
 async function measure(scale: Scale) {
   const rounds = ROUNDS[scale];
-  const { file } = writeTortureConfig({ assets: ASSETS, publishers: PUBLISHERS, clockPeriod: '100ms' });
-  const symbols = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
+  const { file, storageDir } = writeTortureConfig({
+    assets: ASSETS,
+    publishers: PUBLISHERS,
+    clockPeriod: '100ms',
+  });
   const updates = new Updates('evm');
+  const reader = new Reader();
   const acknowledged: Account = new Map();
-  const recoveryMs: number[] = [];
+  const readyMs: number[] = [];
+  const pricedMs: number[] = [];
   let answers = 0;
   let lostServed = 0;
   let lostStored = 0;
+  let changedPrices = 0;
   let endedOtherwise = 0;
-  for (let round = 0; round < rounds; round++) {
+  let comparedNs = 0n;
+  const compare = (found: Account): number => {
+    changedPrices += changed(acknowledged, found);
+    return missing(acknowledged, found);
+  };
+  for (let round = 0; ; round++) {
     const startMs = performance.now();
     const service = await startService(file);
+    const poll = new Poll(service.port, reader);
     await until('it is ready', async () => (await readiness(service)).status === 200);
-    recoveryMs.push(performance.now() - startMs);
-    lostServed += missing(acknowledged, await servedAccount(service, symbols, acknowledged));
-    const publishers = await killUnderLoad(service, updates);
+    if (round > 0) {
+      readyMs.push(performance.now() - startMs);
+      await until('a price is served', () => poll.pricedMs !== undefined);
+      pricedMs.push(poll.pricedMs! - startMs);
+      lostServed += compare(await servedAccount(service, SYMBOLS, acknowledged));
+      // A process that starts soon after a kill signs with times ahead of the clock. These aggregates are compared in a later round.
+      const settledNs = nowNs() - SETTLED_NS;
+      await reader.kept.compare(service.port, comparedNs, settledNs);
+      comparedNs = settledNs;
+    }
+    if (round === rounds) {
+      await poll.stop();
+      await until('all shown times are over', () => reader.kept.newestNs < nowNs() - SETTLED_NS);
+      await reader.kept.compare(service.port, 0n, nowNs());
+      await service.stop();
+      break;
+    }
+    const publishers = await killUnderLoad(service, updates, reader);
+    await poll.stop();
+    reader.kept.killed();
     for (const publisher of publishers) {
       enter(acknowledged, publisher);
       answers += publisher.delaysMs.length;
     }
     if ((await service.ended).signal !== 'SIGKILL') endedOtherwise++;
-    // The check reads the folder in every second round. In the other rounds, the service itself is the first to open the folder after the
-    // kill.
-    if (round % 2 === 0) lostStored += missing(acknowledged, await storedAccount(file));
+    lostStored += compare(await storedAccount(storageDir));
   }
   return [
     count('kills', rounds),
     count('durable acknowledgements', answers, SOME),
     count('acknowledged and not served after the restart', lostServed, NONE),
     count('acknowledged and not in the store', lostStored, NONE),
+    count('acknowledged, and then another price', changedPrices, NONE),
+    ...reader.values.findings(),
+    ...reader.kept.findings(),
     count('ended otherwise than by the signal', endedOtherwise, NONE),
-    measured('start of the process to ready, median', median(recoveryMs), 'ms'),
-    timing('  longest', Math.max(...recoveryMs), 'ms', { atMost: 10_000 }),
+    measured('start of the process to ready, median', median(readyMs), 'ms'),
+    timing('  longest', Math.max(...readyMs), 'ms', { atMost: 10_000 }),
+    measured('start of the process to the first price, median', median(pricedMs), 'ms'),
+    timing('  longest', Math.max(...pricedMs), 'ms', { atMost: 10_000 }),
   ];
 }
 
-async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<readonly AckedPublisher[]> {
+/** The clients that read from the service. They are the same for all of its processes, so no time may go back. */
+class Reader {
+  readonly values = new SignedValues();
+  readonly kept = new KeptPrices();
+
+  /** Takes a frame of a signed stream. */
+  take(frame: Buffer, connection: number): void {
+    const hex = /"p":"0x([0-9a-f]+)"/.exec(frame.toString('latin1'))?.[1];
+    if (hex !== undefined) this.values.takePayload(hex, `stream ${connection}`);
+  }
+}
+
+/** Reads the newest aggregates of a process again and again. */
+class Poll {
+  /** The time of the first answer with a price. */
+  pricedMs: number | undefined;
+  #isOver = false;
+  readonly #done: Promise<void>;
+
+  constructor(port: number, reader: Reader) {
+    this.#done = this.#run(port, reader);
+  }
+
+  stop(): Promise<void> {
+    this.#isOver = true;
+    return this.#done;
+  }
+
+  async #run(port: number, { values, kept }: Reader): Promise<void> {
+    while (!this.#isOver) {
+      // The service may be killed during a request, and has no price before the first update.
+      const shown = await values.poll(port, SYMBOLS, 'rest').catch(() => []);
+      if (shown.length > 0) this.pricedMs ??= performance.now();
+      kept.show(shown);
+      await pause(POLL_MS);
+    }
+  }
+}
+
+async function killUnderLoad(
+  service: ServerProcess,
+  updates: Updates,
+  reader: Reader,
+): Promise<readonly AckedPublisher[]> {
   const { port } = service;
   const publishers = await Promise.all(
     Array.from({ length: PUBLISHERS }, (_, publisher) => {
@@ -76,6 +157,7 @@ async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<
     query: 'message_type=signed_ecdsa',
     count: SUBSCRIBERS,
     assetsOf: (connection) => [connection % ASSETS, ASSETS - 1],
+    onFrame: (frame, connection) => reader.take(frame, connection),
   });
   const stop = keepSending(publishers, SEND_INTERVAL_MS);
   await until('an acknowledgement', () => publishers.some(({ acknowledged }) => acknowledged.size > 0));
@@ -85,4 +167,8 @@ async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<
   // The kernel's buffers may still contain answers that the service sent before its end.
   await until('every connection has ended', () => publishers.every(({ isClosed }) => isClosed));
   return publishers;
+}
+
+function nowNs(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
 }

@@ -1,7 +1,7 @@
-import type { TimeNs } from '../../src/model/time.js';
 import { TOKEN } from '../load/config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
-import { publishMessage, type Updates } from '../load/updates.js';
+import { publishMessage, type Update, type Updates } from '../load/updates.js';
+import { type Account, keepNewer } from './account.js';
 import { until } from './service.js';
 
 export interface AckedPublisherOptions {
@@ -15,8 +15,8 @@ export interface AckedPublisherOptions {
 
 interface Sent {
   readonly atMs: number;
-  /** The timestamps by symbol. */
-  readonly timestamps: ReadonlyMap<string, TimeNs>;
+  /** The updates by symbol. */
+  readonly updates: ReadonlyMap<string, Update>;
 }
 
 /** A publisher that records the answers to its messages. */
@@ -25,8 +25,8 @@ export class AckedPublisher {
   #socket: FrameSocket | undefined;
   readonly #pending = new Map<string, Sent>();
   #sent = 0;
-  /** The time of the newest acknowledged update, by symbol. */
-  readonly acknowledged = new Map<string, TimeNs>();
+  /** The newest acknowledged update, by symbol. */
+  readonly acknowledged: Account = new Map();
   /** The delay between each message and its answer. */
   delaysMs: number[] = [];
   updatesAccepted = 0;
@@ -64,7 +64,6 @@ export class AckedPublisher {
   send(): void {
     const { updates, publisher, assets } = this.#options;
     const made = assets.map((asset) => updates.update(publisher, asset));
-    const timestamps = new Map(made.map(({ symbol, timestampNs }) => [symbol, timestampNs]));
     const traceId = String(this.#sent++);
     const frame = clientFrame(
       publishMessage(
@@ -72,7 +71,8 @@ export class AckedPublisher {
         traceId,
       ),
     );
-    this.#pending.set(traceId, { atMs: performance.now(), timestamps });
+    const bySymbol = new Map(made.map((update) => [update.symbol, update]));
+    this.#pending.set(traceId, { atMs: performance.now(), updates: bySymbol });
     this.#socket!.write(frame);
   }
 
@@ -88,11 +88,8 @@ export class AckedPublisher {
     if (answer.type === 'error') this.errors.push(answer.error);
     const { accepted = [] } = answer;
     this.updatesAccepted += accepted.length;
-    for (const symbol of accepted) {
-      const timestampNs = sent.timestamps.get(symbol)!;
-      // Answers may arrive in another order than their messages.
-      if (timestampNs > (this.acknowledged.get(symbol) ?? 0n)) this.acknowledged.set(symbol, timestampNs);
-    }
+    // Answers may arrive in another order than their messages.
+    for (const symbol of accepted) keepNewer(this.acknowledged, symbol, sent.updates.get(symbol)!);
   }
 }
 

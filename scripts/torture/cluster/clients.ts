@@ -3,8 +3,8 @@ import { clientFrame, type FrameSocket, openFrameSocket } from '../../load/frame
 import { openStreams } from '../../load/streams.js';
 import { publishMessage, type Updates } from '../../load/updates.js';
 import { pause } from '../../load/wait.js';
+import type { SignedValues } from '../signed_values.js';
 import { ASSETS, type TortureNode } from './nodes.js';
-import type { SignedValues } from './signed_values.js';
 import { Track } from './silences.js';
 
 const ALL = Array.from({ length: ASSETS }, (_, asset) => asset);
@@ -29,7 +29,7 @@ export class NodeReader {
     void this.#stream('', (text) => /"ts"/.test(text) && this.streams.note());
     void this.#stream('message_type=signed_ecdsa', (text) => {
       const hex = /"p":"0x([0-9a-f]+)"/.exec(text)?.[1];
-      if (hex !== undefined) this.#values.takePayload(hex);
+      if (hex !== undefined) this.#values.takePayload(hex, `${node.number}`);
     });
   }
 
@@ -43,12 +43,13 @@ export class NodeReader {
       const { service } = this.node;
       const startMs = performance.now();
       // The poll may fail, because the check may stop the node at any time.
-      const foundNs =
-        service && (await this.#values.poll(service.port, SYMBOLS, `${this.node.number}`).catch(() => 0n));
-      if (foundNs !== undefined && foundNs > newestNs) {
-        newestNs = foundNs;
-        this.rest.note();
-      }
+      const shown =
+        service && (await this.#values.poll(service.port, SYMBOLS, `${this.node.number}`).catch(() => []));
+      for (const { timeNs } of shown ?? [])
+        if (timeNs > newestNs) {
+          newestNs = timeNs;
+          this.rest.note();
+        }
       await pause(Math.max(1, this.#pollMs - (performance.now() - startMs)));
     }
   }

@@ -16,12 +16,12 @@ import {
   timing,
 } from '../check.js';
 import { until } from '../service.js';
+import { SignedValues } from '../signed_values.js';
 import { NodeReader, RoamingPublisher } from './clients.js';
 import { FAULTS, type Fault, type SilenceLimits } from './faults.js';
 import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode, WITHOUT_SERVER } from './nodes.js';
 import { POWER_FAULTS } from './power_faults.js';
-import { SignedValues } from './signed_values.js';
 import { SIGNALS, type Signal, silenceTable, type Track } from './silences.js';
 import { ServerPower } from './synced_files.js';
 
