@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { appendTo } from '../../scripts/load/store_records.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { registerStore } from '../../src/cli/store_command.js';
-import { logFolderOf, segmentPath } from '../../src/log/disk/segment.js';
+import { listSegments, logFolderOf, SegmentReader, segmentPath } from '../../src/log/disk/segment.js';
+import { LOSS_ENTRY } from '../../src/log/store/log_entries.js';
 import { openStore } from '../../src/log/store/store.js';
 import { StreamingIds } from '../../src/log/store/streaming_ids.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../log/store/sample.js';
@@ -110,4 +111,30 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
   const inUse = await runCommand(registerStore, ['store', dir, '--new-log']);
   t.match(inUse, { exitCode: 1, stderr: /in use by another process/ });
   await after.close();
+});
+
+test('a node that was killed and forgets its log notes that aggregates may be missing', async (t) => {
+  const dir = t.testdir();
+  const options = storeOptions(join(dir, 'store'));
+  const store = await openStore(options);
+  const [asset] = options.assets;
+  appendTo(store, sampleAggregate(asset!, options.publishers, units(1), atSecond(START_S)));
+  await store.durable();
+  const killed = join(dir, 'killed');
+  cpSync(options.dir, killed, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+  await store.close();
+  const entriesOf = async (folder: string) => {
+    const entries: string[] = [];
+    for (const number of listSegments(logFolderOf(folder))) {
+      const segment = (await SegmentReader.open(logFolderOf(folder), number))!;
+      await segment.refresh((lines) => {
+        entries.push(...lines);
+      });
+      await segment.close();
+    }
+    return entries;
+  };
+  for (const folder of [options.dir, killed]) await runCommand(registerStore, ['store', folder, '--new-log']);
+  t.notOk((await entriesOf(options.dir)).includes(LOSS_ENTRY), 'a node that was stopped');
+  t.ok((await entriesOf(killed)).includes(LOSS_ENTRY), 'a killed node');
 });
