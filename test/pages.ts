@@ -1,9 +1,18 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The project's folder, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Returns the paths of the files below a folder of the project, relative to {@link ROOT}. @param name the pattern of their names */
+export function filesBelow(folder: string, name: RegExp): string[] {
+  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && name.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).replaceAll('\\', '/'))
+    .sort();
+}
 
 /** The paths of all documentation pages, relative to {@link ROOT}. */
 export const PAGES = [

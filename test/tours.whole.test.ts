@@ -1,6 +1,6 @@
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { freePorts } from '../src/cli/demo/free_ports.js';
 import { type Page, ROOT, readPage } from './pages.js';
 import { runShell } from './run_shell.js';
 
@@ -85,20 +85,6 @@ function textAfter(page: Page, place: string): string {
 
 function mark(step: number): string {
   return `step ${step} ends`;
-}
-
-/** Returns ports that were free at the time of the call. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = servers.map(
-    (server) =>
-      new Promise<number>((resolve) => {
-        server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-      }),
-  );
-  const found = await Promise.all(ports);
-  for (const server of servers) server.close();
-  return found;
 }
 
 /**

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import ts from 'typescript';
-import { ROOT } from './pages.js';
+import { filesBelow, ROOT } from './pages.js';
 
 // Tests of the first word of comments: a comment on a thing begins with its noun, and a comment on a function begins with its
 // verb.
@@ -42,7 +42,7 @@ const POSTFIXES = new Set([
 ]);
 
 const COMMENTS = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
-  filesBelow(folder).flatMap((file) => commentsIn(file)),
+  filesBelow(folder, /\.(?:ts|sol)$/).flatMap((file) => commentsIn(file)),
 );
 
 test('comments begin with a noun or a verb', async (t) => {
@@ -75,13 +75,6 @@ function placesOf(pattern: RegExp): string[] {
   return COMMENTS.filter(({ text }) => pattern.test(text)).map(
     ({ place, text }) => `${place} ${text.slice(0, 60)}`,
   );
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(?:ts|sol)$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length).replaceAll('\\', '/'))
-    .sort();
 }
 
 function commentsIn(file: string): Comment[] {

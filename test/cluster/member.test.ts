@@ -124,7 +124,7 @@ async function cluster(t: Test) {
     },
   });
   const buses = new Set<SimulatedBus>();
-  const all = { agenda, random, servers, buses, invariants, timing: TIMING, mutant: {} };
+  const all = { agenda, random, servers, buses, invariants, timing: TIMING };
   const first = new SimulatedNode({ ...all, number: 1, role: 'aggregator' });
   const second = new SimulatedNode({ ...all, number: 2, role: 'aggregator' });
   const edge = new SimulatedNode({ ...all, number: 3, role: 'edge' });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
-import type { Mutant } from './switches.js';
+import type { Mutant } from './mutant.js';
 
 /** The parts of Node's loader hooks that this file uses. Node's types of version 20 lack them. */
 interface Loaded {

@@ -1,8 +1,9 @@
 import { test } from 'tap';
+import { CLUSTER_MUTANTS } from './cluster_switches.js';
 import { hasLine, runMutant } from './run_mutant.js';
 import { MUTANTS } from './switches.js';
 
-/** The number of mutants that this tier tries. The others are tried by `npm run test:long`. */
+/** The number of mutants that this tier tries, beside those of the cluster. The others are tried by `npm run test:long`. */
 const SAMPLE = 10;
 
 test('a line that stays as it is lets its test pass', async (t) => {
@@ -16,6 +17,10 @@ test('some bent lines make the test fail that is named for each', async (t) => {
     const mutant = MUTANTS[i * step]!;
     t.equal(await runMutant(mutant), 'found', `${mutant.module}: ${mutant.name}`);
   }
+});
+
+test('the simulation finds each bent rule of a cluster', { timeout: 1_200_000 }, async (t) => {
+  for (const mutant of CLUSTER_MUTANTS) t.equal(await runMutant(mutant), 'found', mutant.name);
 });
 
 test('each module has the line of its mutants exactly once', async (t) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../pages.js';
-import type { Mutant } from './switches.js';
+import type { Mutant } from './mutant.js';
 
 /** The longest time of a test file. A mutant may make a test wait for ever, which counts as found. */
 const RUN_S_MAX = 120;

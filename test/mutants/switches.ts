@@ -1,29 +1,7 @@
-/** A line of src that is bent, and the test that must fail then. */
-export interface Mutant {
-  readonly name: string;
-  /** The path from the project's folder. */
-  readonly module: string;
-  /** Text that the module has exactly once. */
-  readonly line: string;
-  readonly bent: string;
-  /** The path of the test. */
-  readonly test: string;
-}
+import { CLUSTER_MUTANTS } from './cluster_switches.js';
+import { type Mutant, mutantsOf as of } from './mutant.js';
 
-type Row = readonly [name: string, line: string, bent: string, test?: string];
-
-/** Returns the mutants of a module. The test of a row without one is that of the module. */
-function of(module: string, test: string, rows: readonly Row[]): Mutant[] {
-  return rows.map(([name, line, bent, other = test]) => ({
-    name,
-    module: `src/${module}.ts`,
-    line,
-    bent,
-    test: `test/${other}.test.ts`,
-  }));
-}
-
-/** The mutants in the rooms that make, keep, sign and check prices. */
+/** The mutants in the rooms that make, keep, sign and check prices, and those of the cluster. */
 export const MUTANTS: readonly Mutant[] = [
   ...of('prices/gate', 'prices/gate', [
     ['a timestamp in the future is accepted', 'if (timestampNs > nowNs + maxFutureNs)', 'if (false)'],
@@ -319,4 +297,5 @@ export const MUTANTS: readonly Mutant[] = [
       '',
     ],
   ]),
+  ...CLUSTER_MUTANTS,
 ];

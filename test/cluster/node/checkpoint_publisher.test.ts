@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { CheckpointPublisher } from '../../../src/cluster/node/checkpoint_publisher.js';
 import { CheckpointSigner } from '../../../src/publiclog/ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../../../src/publiclog/ledger/ledger.js';
-import { publicFolderOf, stateFolderOf } from '../../../src/publiclog/ledger/ledger_folder.js';
 import { startLog } from '../../../src/publiclog/ledger/log_start.js';
 import { parsePolicy } from '../../../src/tlog/log_policy.js';
 import type { Cosigned, WitnessFault, WitnessState } from '../../../src/tlog/witness_submitter.js';
 import { LOG, LOG_ORIGIN, policyText, SECOND_NS } from '../../tlog/witnessed_log.js';
+import { ledgerFolders } from './ledger_folders.js';
 
 const NO_SIZES = { read: () => undefined, write: async () => {} };
 
@@ -20,9 +19,7 @@ async function publisherOf(
   requireQuorum = false,
   isCopy = false,
 ) {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-publisher-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
+  const folders = ledgerFolders(t);
   await startLog({ ...folders, origin: LOG_ORIGIN, sizes: NO_SIZES, mustExist: false });
   const ledger = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
   t.teardown(() => ledger.close());

@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
@@ -11,21 +10,15 @@ import { LogQuestions } from '../../../src/cluster/node/log_questions.js';
 import type { OtherLogFiles } from '../../../src/cluster/node/other_log_files.js';
 import { askerOf } from '../../../src/cluster/subjects.js';
 import { Ledger } from '../../../src/publiclog/ledger/ledger.js';
-import { publicFolderOf, stateFolderOf } from '../../../src/publiclog/ledger/ledger_folder.js';
 import { LedgerReader } from '../../../src/publiclog/ledger/ledger_reader.js';
 import { splitRecords } from '../../../src/tlog/price_record.js';
 import { formatNote } from '../../../src/tlog/signed_note.js';
 import { formatCheckpoint } from '../../../src/tlog/tree_checkpoint.js';
 import type { TreeHead } from '../../../src/tlog/tree_proofs.js';
 import { LOG, LOG_ORIGIN, policyText, recordAt, SECOND_NS } from '../../tlog/witnessed_log.js';
+import { ledgerFolders } from './ledger_folders.js';
 
 const FACTS = { origin: LOG_ORIGIN, vkey: '', policy: policyText('quorum none'), maxDelayS: 30 };
-
-function foldersIn(t: Test) {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-copied-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  return { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
-}
 
 const threePrices = (fromNs: bigint) => [1, 2, 3].map((asset) => recordAt(fromNs + 5n, asset));
 
@@ -37,7 +30,7 @@ class SourceLog {
   #ledger: Ledger | undefined;
 
   constructor(readonly t: Test) {
-    this.folders = foldersIn(t);
+    this.folders = ledgerFolders(t);
     this.reader = new LedgerReader(this.folders.publicFolder);
   }
 
@@ -97,7 +90,7 @@ async function checkCopied(t: Test, folder: string, copy: string): Promise<void>
 }
 
 /** Opens the public log of an aggregator that follows and has an empty folder. */
-async function emptyFollower(t: Test, folders = foldersIn(t)) {
+async function emptyFollower(t: Test, folders = ledgerFolders(t)) {
   const committed: bigint[] = [];
   const clock = { nowMs: 0 };
   const errors: string[] = [];
@@ -243,7 +236,7 @@ test('entries of another node that lead nowhere end the copy', async (t) => {
 
 /** Opens a mirror with a separate clock. */
 function mirrorIn(t: Test, others: OtherLogFiles) {
-  const folders = foldersIn(t);
+  const folders = ledgerFolders(t);
   const clock = { nowMs: 0 };
   const warnings: string[] = [];
   const mirror = new LogMirror({

@@ -1,22 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LeadershipLost } from '../../../src/cluster/log/log_writer.js';
 import type { BatchSource } from '../../../src/cluster/node/batch_source.js';
 import type { CheckpointPublisher } from '../../../src/cluster/node/checkpoint_publisher.js';
 import { PublicLog } from '../../../src/cluster/node/public_log.js';
 import { Ledger, LedgerStopped } from '../../../src/publiclog/ledger/ledger.js';
-import { publicFolderOf, stateFolderOf } from '../../../src/publiclog/ledger/ledger_folder.js';
 import { LOG_ORIGIN, SECOND_NS } from '../../tlog/witnessed_log.js';
+import { ledgerFolders } from './ledger_folders.js';
 
 /** Opens a log with one batch. The witnesses of the log know a larger tree. */
 async function objectedLog(
   t: Test,
   appended: (log: PublicLog, ...part: Parameters<BatchSource['append']>) => Promise<void>,
 ) {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
-  const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
+  const folders = ledgerFolders(t);
   const ledger = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
   await ledger.apply(await ledger.nextEntry(0n, 0n, SECOND_NS));
   const publisher = {
@@ -42,10 +38,7 @@ async function objectedLog(
     nowMs: () => 0,
     logger,
   });
-  t.teardown(async () => {
-    await log.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  t.teardown(() => log.close());
   const parts: string[] = [];
   log.lead({
     epoch: 1,

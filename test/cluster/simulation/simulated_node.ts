@@ -4,7 +4,6 @@ import type { Random } from '../../random.js';
 import type { Agenda } from './agenda.js';
 import type { Invariants } from './invariants.js';
 import type { MessageServers } from './message_servers.js';
-import type { Mutant } from './mutant.js';
 import { TAXONOMIES } from './sample.js';
 import type { SimulatedBus } from './simulated_bus.js';
 import { Process } from './simulated_process.js';
@@ -18,7 +17,6 @@ export interface NodeOptions {
   readonly buses: Set<SimulatedBus>;
   readonly invariants: Invariants;
   readonly timing: ClusterTiming;
-  readonly mutant: Mutant;
   /** Called with a description of each event of the node. */
   readonly tell?: ((what: string) => void) | undefined;
 }

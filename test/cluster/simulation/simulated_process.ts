@@ -84,14 +84,13 @@ export class Process {
     this.#lastId = kept.lastId;
     this.#startedAfter = kept.position.sequence;
     this.#signedAtUs = kept.signedAtUs;
-    const { agenda, servers, buses, random, number, role, timing, mutant, invariants, tell } = options;
+    const { agenda, servers, buses, random, number, role, timing, invariants, tell } = options;
     this.#bus = new SimulatedBus(
       { agenda, servers, others: () => buses, onNode: (work) => this.run(work), isCut: () => node.isCut },
       random.below(3),
     );
     buses.add(this.#bus);
-    const observed = this.#observed(this.#bus);
-    const bus = mutant.bus?.(observed, node) ?? observed;
+    const bus = this.#observed(this.#bus);
     this.member = new ClusterMember({
       bus,
       host: {
@@ -136,7 +135,7 @@ export class Process {
       signers: () => [],
       taxonomy: () => node.taxonomy,
       applied: kept.position,
-      timing: mutant.skipsLease ? { ...timing, tickLeaseMs: 1e9 } : timing,
+      timing,
       nowMs: () => node.nowMs(),
       defer: (callback) => agenda.after(0, () => this.run(callback)),
     });

@@ -4,7 +4,6 @@ import { Agenda } from './agenda.js';
 import { FAULTS } from './faults.js';
 import { Invariants } from './invariants.js';
 import { FAIR, MessageServers } from './message_servers.js';
-import type { Mutant } from './mutant.js';
 import { type Plan, type PlannedFault, type PlannedUpdate, planOf } from './plan.js';
 import { ASSETS, priceOf } from './sample.js';
 import type { SimulatedBus } from './simulated_bus.js';
@@ -35,7 +34,6 @@ const ROUND_MS = 1_200;
 const OPERATIONS_MAX = 3;
 
 export interface ScheduleOptions {
-  readonly mutant?: Mutant;
   /** The schedule; default: the schedule of the seed. */
   readonly plan?: Plan;
   /** Called with a description of each event. */
@@ -56,23 +54,18 @@ export interface Outcome {
 
 /** Runs the schedule of a seed. */
 export async function simulate(seed: number, options: ScheduleOptions = {}): Promise<Outcome> {
-  const restore = options.mutant?.patch?.();
-  try {
-    const simulation = new Simulation(options.plan ?? planOf(seed), options);
-    await simulation.run();
-    const { invariants, servers, givenUp, acknowledged } = simulation;
-    return {
-      violations: invariants.violations,
-      epochs: invariants.epochCount,
-      records: servers.log.length,
-      acknowledged,
-      stopped: invariants.stops.length,
-      repeatedTimes: invariants.repeatedTimes,
-      givenUp,
-    };
-  } finally {
-    restore?.();
-  }
+  const simulation = new Simulation(options.plan ?? planOf(seed), options);
+  await simulation.run();
+  const { invariants, servers, givenUp, acknowledged } = simulation;
+  return {
+    violations: invariants.violations,
+    epochs: invariants.epochCount,
+    records: servers.log.length,
+    acknowledged,
+    stopped: invariants.stops.length,
+    repeatedTimes: invariants.repeatedTimes,
+    givenUp,
+  };
 }
 
 class Simulation {
@@ -88,7 +81,7 @@ class Simulation {
   givenUp = 0;
   acknowledged = 0;
 
-  constructor(plan: Plan, { mutant = {}, tell }: ScheduleOptions) {
+  constructor(plan: Plan, { tell }: ScheduleOptions) {
     this.#plan = plan;
     this.#random = new Random(~plan.seed);
     const agenda = this.#agenda;
@@ -115,7 +108,6 @@ class Simulation {
           buses,
           invariants,
           timing: TIMING,
-          mutant,
           tell: this.#tell,
         }),
       );

@@ -90,18 +90,6 @@ test('a newer epoch replaces the older one, whose ticks are dropped', async (t) 
   t.same(told, ['1=10', '1=50', '1 ended', '2=51']);
 });
 
-test('prices of a silent leader are over', async (t) => {
-  const { receive, told, receiver, clock } = receiving();
-  receive({ number: 1, full: true, prices: [[1, 10]] });
-  clock.nowMs = 2_999;
-  receiver.tick(clock.nowMs);
-  t.equal(receiver.nextDueMs(), 3_000);
-  clock.nowMs = 3_000;
-  receiver.tick(clock.nowMs);
-  t.same(told, ['1=10', '1 ended']);
-  t.notOk(receiver.isComplete);
-});
-
 test('a sender gathers what changes in a turn, beats, and repeats all prices', async (t) => {
   const { sender, sent, clock, turn } = sending();
   sender.priced(keyOf(1), livePrice(10n));

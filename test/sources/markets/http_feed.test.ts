@@ -1,20 +1,10 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { Recorder } from '../../../src/sources/markets/recorder.js';
+import { serve } from './local_server.js';
 import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
-
-/** Starts a server, and returns its address. */
-async function serve(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** Runs the sources of a file on the test's clock. */
 async function runOf(t: Test, text: string, env: Record<string, string>, recorder?: Recorder) {

@@ -1,3 +1,4 @@
+import { eventually } from '../../../scripts/load/wait.js';
 import type { Schedule } from '../../../src/client/connect/liveness.js';
 import type { Clock, TimeNs } from '../../../src/model/time.js';
 import { START } from '../plans.js';
@@ -40,13 +41,7 @@ export class ManualTime implements Clock {
   }
 }
 
-const WAIT_MS_MAX = 20_000;
-
 /** Waits for work of other threads and sockets. */
-export async function until(isSo: () => boolean, subject: string): Promise<void> {
-  const start = performance.now();
-  while (!isSo()) {
-    if (performance.now() - start > WAIT_MS_MAX) throw new Error(`${subject}: not within ${WAIT_MS_MAX} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
+export async function until(isSo: () => boolean, what: string): Promise<void> {
+  await eventually(isSo, { what });
 }

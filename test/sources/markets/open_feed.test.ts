@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
 import { LocalExchange } from '../../../scripts/load/local_exchange.js';
 import { START } from '../plans.js';
+import { serve } from './local_server.js';
 import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
@@ -11,18 +12,12 @@ test('a list that is an error is read again within a minute, and a pair that joi
   let answer: string = '{"code":-1003,"msg":"Too many requests"}';
   const lists: number[] = [];
   const time = new ManualTime();
-  const server = createServer((_, response) => {
+  const address = await serve(t, (_, response) => {
     lists.push(Number((time.nowNs() - START) / 1_000_000_000n));
     response.end(answer);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => server.close());
   const exchange = await LocalExchange.start(t, 'binance', ['BTC/USDT', 'NEW/USDT']);
-  const { port } = server.address() as AddressInfo;
-  const definition = exchange.definition.replace(
-    /pairs_url: "[^"]*"/,
-    `pairs_url: "http://127.0.0.1:${port}/"`,
-  );
+  const definition = exchange.definition.replace(/pairs_url: "[^"]*"/, `pairs_url: "${address}/"`);
   const { run, warnings } = manualRun(
     t,
     `sources: { a: ${definition} }\nassets: { B: { from: [a BTC/USDT], min_sources: 1 }, N: { from: [a NEW/USDT], min_sources: 1 } }`,

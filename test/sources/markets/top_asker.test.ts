@@ -1,24 +1,21 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { test } from 'tap';
 import { MARKETS } from '../../../src/sources/adapters/built_in.js';
 import { answerSession } from '../../../src/sources/json_sessions.js';
 import { TopAsker } from '../../../src/sources/markets/top_asker.js';
+import { serve } from './local_server.js';
 import { ManualTime, until } from './manual_time.js';
 
 const { top } = MARKETS.binance;
 
 test('an answer that a frame has overtaken is not read, and a request that waits is not sent', async (t) => {
   const asked: { readonly url: string | undefined; readonly response: ServerResponse }[] = [];
-  const server = createServer(({ url }, response) => asked.push({ url, response })).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.close());
+  const address = await serve(t, ({ url }, response) => asked.push({ url, response }));
   const time = new ManualTime();
   const read: string[] = [];
   const asker = new TopAsker({
     top,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/{symbol}`,
+    url: `${address}/{symbol}`,
     sink: {
       begin: (symbols) => ({ connection: 1, session: answerSession(symbols[0]!, top.paths) }),
       end: () => {},
