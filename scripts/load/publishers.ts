@@ -11,7 +11,7 @@ export interface PublisherSocket {
   write(frames: Buffer): void;
   /**
    * Sends frames, and waits until the frames have taken effect. After the frames, sends an invalid message, which the service answers.
-   * @throws Error with the service's answer, when the service rejects another message.
+   * @throws Error with the service's answer, when the service rejects another message; Error when the connection ends
    */
   settle(frames: Buffer): Promise<void>;
   close(): void;
@@ -24,16 +24,19 @@ export async function openPublisher(
   onReply = (_text: string): void => {},
 ): Promise<PublisherSocket> {
   let take = onReply;
+  let onEnd = (_error: Error): void => {};
   const socket = await openFrameSocket({
     port,
     path: PUBLISH_PATHS[signatureType],
     token: TOKEN,
     onFrame: (payload) => take(payload.toString()),
+    onClose: (code) => onEnd(new Error(`the publisher's connection ended with code ${code}`)),
   });
   return {
     write: (frames) => socket.write(frames),
     settle: (frames) =>
       new Promise((resolve, reject) => {
+        onEnd = reject;
         take = (text) => {
           if (text.includes('"rejected":{"?"')) resolve();
           else reject(new Error(text));

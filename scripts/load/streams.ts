@@ -28,7 +28,10 @@ export interface Streams {
 /** The largest number of connections that are opening at the same time. */
 const OPENING_MAX = 200;
 
-/** Connects and subscribes. Resolves when each connection has received an answer. Peers answer the same message. */
+/**
+ * Connects and subscribes. Resolves when each connection has received an answer. Peers answer the same message.
+ * @throws Error when the server ends a connection before it has answered
+ */
 export async function openStreams(options: StreamsOptions): Promise<Streams> {
   const { port, query, count, assetsOf, onFrame, onClose, token = TOKEN } = options;
   const sockets: FrameSocket[] = [];
@@ -41,8 +44,10 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
   };
   const connect = async (connection: number): Promise<() => Promise<void>> => {
     let onAnswer: (() => void) | undefined;
-    const answered = new Promise<void>((resolve) => {
+    let onEnd: ((error: Error) => void) | undefined;
+    const answered = new Promise<void>((resolve, reject) => {
       onAnswer = resolve;
+      onEnd = reject;
     });
     const socket = await openFrameSocket({
       port,
@@ -59,6 +64,7 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
       },
       onClose: (code) => {
         streams.closed++;
+        onEnd?.(new Error(`connection ${connection} ended with code ${code} before its answer`));
         onClose?.(code, connection);
       },
     });
