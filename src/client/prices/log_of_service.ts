@@ -1,4 +1,4 @@
-import type { LogPolicy } from '../../tlog/log_policy.js';
+import { type LogPolicy, parsePolicy } from '../../tlog/log_policy.js';
 import type { LoggedPrice } from '../../tlog/price_proof.js';
 import { LOG_FILES_PATH, REST_PATHS } from '../../wire/paths.js';
 import type { Platform } from '../connect/platform.js';
@@ -14,8 +14,8 @@ const NOT_FOUND = [404, 410];
 
 /** The log in which an aggregate is searched, and the keys of the service. */
 export interface LogQuery {
-  /** The log, its witnesses and their quorum, from `parsePolicy` of `tickseal/tlog`. */
-  readonly policy: LogPolicy;
+  /** The text of a policy file (C2SP tlog-policy) or the policy that `parsePolicy` of `tickseal/tlog` read: the log, and its witnesses. */
+  readonly policy: string | LogPolicy;
   /** The keys of the service that may sign aggregates. */
   readonly signers: readonly string[];
   /** The service's own oracle ID, for Stark aggregates. Default: none, and Stark aggregates do not verify. */
@@ -39,7 +39,10 @@ export type LogFinding =
       readonly lacks: string;
     };
 
-/** Searches the public log of a service, and if necessary its files. A request to a log carries no token. */
+/**
+ * Searches the public log of a service, and if necessary its files. A request to a log carries no token.
+ * @throws TlogError for a policy that cannot be read
+ */
 export async function searchServiceLog(
   url: string,
   platform: Platform,
@@ -47,7 +50,8 @@ export async function searchServiceLog(
   query: LogQuery,
 ): Promise<LogFinding> {
   const service = new RestService(url, platform, new TokenSource(undefined, undefined));
-  const answer = await searchLog(aggregate, logOf(service), query);
+  const policy = typeof query.policy === 'string' ? parsePolicy(query.policy) : query.policy;
+  const answer = await searchLog(aggregate, logOf(service), { ...query, policy });
   if (!('evidence' in answer)) return answer;
   return { evidence: formatEvidence(answer.evidence), statement: answer.statement };
 }

@@ -77,6 +77,7 @@ export class StreamClient {
    * Searches the service's public log for an aggregate. When the service gives no proof, the client reads the files of the log.
    * @param aggregate the aggregate as REST serves it: JSON with every digit
    * @returns the place in the log, the evidence that the log contradicts the aggregate, or the reason why neither is known
+   * @throws TlogError for a policy that cannot be read
    */
   async searchLog(aggregate: string, query: LogQuery): Promise<LogFinding> {
     // The verifier of logs is loaded only here, because it is large, and few clients use it.
