@@ -355,7 +355,7 @@ const INNER_ROOMS: Readonly<Record<string, InnerRooms>> = {
     tlog_index: ['verify'],
     signers: ['verify', 'connect'],
     signers_index: ['signers'],
-    page: ['verify/verify_worker', 'index', 'tlog_index'],
+    page: ['verify/verify_worker', 'index'],
     examples: [],
   },
   server: {
@@ -508,6 +508,16 @@ test('a room imports only the public faces of other rooms', async (t) => {
     .flatMap(([room, { shows = [] }]) => shows.map((entry) => `${room}/${entry}`))
     .filter((entry) => !used.has(entry));
   t.same(unused, [], 'every entry of a face is in use');
+});
+
+test('the live page stands on packages, the client and the paths of the service alone', async (t) => {
+  const strays = modules
+    .filter(({ path }) => path.startsWith('client/page/'))
+    .flatMap((module) => importsOf(module).map((target) => `${module.path} imports ${target}`))
+    .filter(
+      (line) => !/ imports (?:client\/(?:page\/|index\.|verify\/verify_worker\.)|wire\/paths\.)/.test(line),
+    );
+  t.same(strays, []);
 });
 
 test('load generation is in scripts/load, and nothing but its test depends on bench', async (t) => {

@@ -51,18 +51,9 @@ test('everybody can read every page', needsBrowser(), async (t) => {
     await examine(t, page, 'the live page');
     await feed.accept({ symbol: 'BTCUSD', price: units(95_001) });
     await page.click('#verdict');
-    await page.waitForSelector('.steps');
+    await page.waitForSelector('.step');
     await untilText(page, '#verdict small', 'logged, no witness');
-    await untilText(page, '#seal .log', 'Your browser verified that the public log has');
-    t.same(await page.locator('.log summary b').allTextContents(), [
-      'Record',
-      'Leaf hash',
-      'Tree root',
-      'Checkpoint',
-      'Cosignatures',
-    ]);
-    await page.locator('.log summary').nth(3).click();
-    t.match(await page.textContent('.log'), /prices\.example\.com\/tlog\n\d+\n/);
+    await untilText(page, '#seal .log', 'Your browser verified that the public log');
     await examine(t, page, 'the card of the seal');
     await page.click('.forge button');
     await untilText(page, '#seal h2', 'Forged copy: refused');

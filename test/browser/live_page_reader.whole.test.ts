@@ -30,10 +30,12 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await withTab(t, { browser, url: link }, async (page) => {
         await untilText(page, '.proof', 'Verified here');
         await page.click('#verdict');
-        await page.focus('.copies button');
-        const before = await page.textContent('#panel-signature dd:last-child');
-        await eventually(async () => (await page.textContent('#panel-signature dd:last-child')) !== before);
-        t.ok(await page.evaluate('document.activeElement.matches(".copies button")'));
+        await page.focus('#seal .copies button');
+        const before = await page.textContent('[data-step=signature] dd:last-child');
+        await eventually(
+          async () => (await page.textContent('[data-step=signature] dd:last-child')) !== before,
+        );
+        t.ok(await page.evaluate('document.activeElement.matches("#seal .copies button")'));
         await page.route('**/v1/prices/latest*', async (route) => {
           const body = await (await route.fetch()).text();
           // The new timestamps are an hour before the signature.
@@ -51,20 +53,20 @@ test('the reader of the live page', needsBrowser(), async (t) => {
     await withTab(t, { browser, url: `${link}&asset=ethusd&resolution=15` }, async (page) => {
       await untilText(page, '#symbol', 'ETHUSD');
       await eventually(async () => (await page.title()) === '200.000 ETHUSD · verified');
-      t.equal(path(page), '/#asset=ETHUSD&resolution=15');
+      t.equal(path(page), '/#asset=ethusd&resolution=15');
       await page.locator('#grid [role=row]', { hasText: 'BTCUSD' }).click();
-      await page.locator('.intervals button', { hasText: '1h' }).click();
+      await page.locator('.intervals label', { hasText: '1h' }).click();
       t.equal(path(page), '/#asset=BTCUSD&resolution=60');
       await page.goBack();
       await page.goBack();
       await untilText(page, '#symbol', 'ETHUSD');
-      t.equal(await page.textContent('.intervals [aria-checked=true]'), '15m');
+      t.equal(await page.textContent('.intervals label:has(:checked)'), '15m');
       await page.goForward();
       await page.goForward();
       await untilText(page, '#symbol', 'BTCUSD');
-      t.equal(await page.textContent('.intervals [aria-checked=true]'), '1h');
+      t.equal(await page.textContent('.intervals label:has(:checked)'), '1h');
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-      await page.click('#share button');
+      await page.click('.head .copy');
       const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
       t.match(copied, `${service.url}/#asset=BTCUSD&resolution=60&signer=${service.evmAddress}`);
       t.notMatch(copied, 'token');
@@ -75,12 +77,10 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await untilText(page, '#symbol', 'ETHUSD');
       t.ok(await page.isVisible('#price'));
       t.equal(await page.getByRole('button', { name: 'pinned by the link' }).count(), 1);
-      await page.goBack();
-      await page.waitForSelector('#grid');
-      await page.goForward();
-      await page.waitForSelector('#price');
       await page.click('#back');
       await page.waitForSelector('#grid');
+      await page.goBack();
+      await page.waitForSelector('#price');
     });
   });
 
@@ -96,15 +96,16 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await untilText(page, '#price', '100.000');
       await eventually(async () => /^100\.000 BTCUSD · verified · 20\d\d-/.test(await page.title()));
       await untilText(page, '.proof', 'signed before the instant');
-      await untilText(page, '.steps', 'Median 100');
+      await untilText(page, '[data-step=price] summary', 'Median 100');
       const second = new Date(Number(atNs / 1_000_000n) - 86_400_000).toISOString().slice(0, 19);
-      await page.click('#travel summary');
-      await page.fill('#instant', second.replace('T', ' '));
-      await page.click('#time [type=submit]');
+      await page.click('[popovertarget=travel]');
+      await page.fill('#travel input', second);
+      await page.click('#travel [type=submit]');
+      await page.waitForSelector('#travel', { state: 'hidden' });
       await untilText(page, '#verdict', 'before the signed prices that the service keeps: they begin at 20');
       t.equal(await page.textContent('#price'), '—');
       t.match(await page.title(), /^BTCUSD · no price · 20/);
-      t.equal(page.url(), `${service.url}/#asset=BTCUSD&resolution=1&at=${second}Z`);
+      t.equal(page.url(), `${service.url}/#asset=BTCUSD&at=${second}Z`);
       await page.click('#time-now');
       await untilText(page, '#price', '101.000');
       await untilText(page, '#verdict', /^verified/);

@@ -1,5 +1,3 @@
-import { copyText } from '../../../src/client/page/clipboard.js';
-
 const SHOWN_MS = 1_500;
 
 /** Makes an element. Data from the service becomes text in the element, never markup. */
@@ -23,11 +21,14 @@ export function copyButton(name: string, textOf: () => string): HTMLButtonElemen
       button.textContent = name;
     }, SHOWN_MS);
   };
-  button.addEventListener('click', () => {
-    copyText(textOf()).then(
-      () => show('Copied'),
-      () => show('The browser refused'),
-    );
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(textOf());
+      show('Copied');
+    } catch {
+      // Browsers have no clipboard for a page that comes over plain HTTP from another machine.
+      show('The browser refused');
+    }
   });
   return button;
 }

@@ -1,5 +1,5 @@
 import { html, nothing } from 'lit-html';
-import { type ConnectionLog, clockRemark, connectionState, gapText } from './connection_state.js';
+import { type ConnectionLog, connectionState, gapText } from './connection_state.js';
 import type { Notice } from './frame_fault.js';
 import { facts, hexText, sign, type View } from './parts.js';
 import { type Pin, type PinnedSigners, type PinSource, SOURCE_TEXTS } from './pins.js';
@@ -16,11 +16,10 @@ export interface BarFacts {
   readonly isPublic?: boolean;
 }
 
-/** The connection, the number of assets that the service sends, and further facts for its card. */
+/** The connection, and the number of assets that the service sends. */
 export interface BarConnection {
-  readonly facts: ConnectionLog;
+  readonly log: ConnectionLog;
   readonly subscribed: number;
-  readonly others: readonly (readonly [name: string, value: string])[];
 }
 
 const SIGNER_TEXTS: Readonly<Record<PinSource, string>> = {
@@ -30,14 +29,6 @@ const SIGNER_TEXTS: Readonly<Record<PinSource, string>> = {
   reader:
     'You pinned this key when the service changed to it. Compare it with the address that the operator publishes.',
 };
-const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
-  [['/'], 'search'],
-  [['↑', '↓'], 'the asset above or below'],
-  [['Enter'], 'show the asset, on a narrow screen'],
-  [['F'], 'mark the asset as favourite'],
-  [['[', ']'], 'shorter or longer candles'],
-  [['Esc'], 'clear the search, or go back'],
-];
 
 /** Draws the bar at the top of the page, with the cards that it opens. */
 export function barView({ simulation, onSearch, pins, connection, onSignOut, isPublic }: BarFacts): View {
@@ -48,12 +39,11 @@ ${simulation ? html`<span class="tag" id="simulation">${simulation}</span>` : no
 ${
   onSearch === undefined
     ? nothing
-    : html`<label class="search"><span class="unseen">Search assets</span>${sign('search')}<input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" maxlength="64" @input=${search}><kbd aria-hidden="true">/</kbd></label>`
+    : html`<label class="search"><span class="unseen">Search assets</span>${sign('search')}<input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false" maxlength="64" @input=${search}></label>`
 }
 <div class="states">${pins === undefined ? nothing : signerChip(pins)}${connection === undefined ? nothing : connectionChip(connection)}
 ${onSignOut === undefined ? nothing : html`<button type="button" class="chip plain sign-out" @click=${onSignOut}>${signOut}</button>`}</div></header>
-${pins === undefined ? nothing : signerCard(pins)}${connection === undefined ? nothing : connectionCard(connection, onSignOut)}
-<div id="keys" class="card" popover><h2>Keyboard</h2><dl class="facts">${KEYS.map(([keys, text]) => html`<dt>${keys.map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${text}</dd>`)}</dl></div>`;
+${pins === undefined ? nothing : signerCard(pins)}${connection === undefined ? nothing : connectionCard(connection, onSignOut)}`;
 }
 
 /** Draws the banner of a notice. */
@@ -91,26 +81,20 @@ function signerCard(pins: PinnedSigners): View {
 <button type="button" class="plain-button" @click=${forget}>Forget the pinned keys</button></div>`;
 }
 
-function connectionChip({ facts: connection, subscribed }: BarConnection): View {
-  const { tone, text } = connectionState(connection, subscribed, performance.now());
+function connectionChip({ log, subscribed }: BarConnection): View {
+  const { tone, text } = connectionState(log, subscribed, performance.now());
   return html`<button type="button" class="chip" id="connection-chip" popovertarget="connection" data-tone=${tone}><i class="dot"></i><span role="status" .textContent=${text}></span></button>`;
 }
 
-function connectionCard(
-  { facts: connection, subscribed, others }: BarConnection,
-  onSignOut?: () => void,
-): View {
-  const { lastGap, lastFrameMs, downReason, isUp } = connection;
+function connectionCard({ log, subscribed }: BarConnection, onSignOut?: () => void): View {
+  const { lastGap, downReason, isUp } = log;
   const rows = [
-    ['State', connectionState(connection, subscribed, performance.now()).text],
-    ...(downReason === undefined || isUp ? [] : [['Reason', downReason]]),
-    ['Verified frames', String(connection.verified)],
-    ['Failed frames', String(connection.failed)],
-    ['Gaps', lastGap ? `${connection.gaps}, the last one ${gapText(lastGap)}` : 'none'],
-    ['Assets sent', String(subscribed)],
-    ["This computer's clock", lastFrameMs === undefined ? '' : clockRemark(connection.aheadMs)],
-    ...others,
-  ] as readonly (readonly [string, string])[];
-  return html`<div id="connection" class="card" popover><h2>Connection</h2><div id="connection-facts">${facts(rows)}</div>
+    ['State', connectionState(log, subscribed, performance.now()).text],
+    ...(downReason === undefined || isUp ? [] : [['Reason', downReason] as const]),
+    ['Verified frames', String(log.verified)],
+    ['Failed frames', String(log.failed)],
+    ['Gaps', lastGap ? `${log.gaps}, the last one ${gapText(lastGap)}` : 'none'],
+  ] as const;
+  return html`<div id="connection" class="card" popover><h2>Connection</h2>${facts(rows)}
 <button type="button" class="plain-button sign-out" @click=${onSignOut}>Sign out</button></div>`;
 }

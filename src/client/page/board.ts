@@ -1,5 +1,4 @@
-import { NS_PER_MS } from '../../model/time.js';
-import type { AttributeValues, MarketStatusName, TaxonomyAsset, Tick } from '../index.js';
+import type { TaxonomyAsset, Tick } from '../index.js';
 
 /** The age above which a value is stale: the time of ten frames of the page's channel. */
 export const STALE_MS = 5_000;
@@ -24,22 +23,8 @@ export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
   'unsigned mapping': 'unsigned mapping',
 };
 
-/** A verified value. */
-export interface Quote {
-  readonly price: bigint;
-  /** The price before; the same price for a first value. */
-  readonly before: bigint;
-  /** The time at which the service made the value's frame. */
-  readonly timestampNs: bigint;
-  /** The time at which the service made the frame, converted to this computer's monotonic clock; see {@link Board}. */
-  readonly madeMs: number;
-  /** The time of the last change of the price, by the same clock. */
-  readonly changedMs: number;
-  /** The market status; `undefined` for an asset without a schedule. */
-  readonly marketStatus: MarketStatusName | undefined;
-  /** The facts about the price that the frame signs with it. */
-  readonly attributes: AttributeValues;
-}
+/** The newest verified value of an asset. */
+export type Quote = Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'ageMs' | 'status' | 'attributes'>;
 
 /** The reason for a missing value. */
 export interface Fault {
@@ -56,16 +41,7 @@ export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol'
   return `${signatureType} ${symbol}`;
 }
 
-/** Returns true for the same asset, or if both are undefined. */
-export function isSameAsset(one: TaxonomyAsset | undefined, other: TaxonomyAsset | undefined): boolean {
-  return (one && assetKey(one)) === (other && assetKey(other));
-}
-
-/**
- * The newest verified value of every asset. A frame that fails its checks removes all values. Ages begin with the age of the
- * client's tick and grow by a monotonic clock, whose `nowMs` has any origin. So a wrong clock of this computer has no effect on
- * ages, and a delayed frame is old.
- */
+/** The newest verified value of every asset. A frame that fails its checks removes all values. */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
   /** The values by {@link assetKey}. */
@@ -87,7 +63,7 @@ export class Board {
 
   /** Returns the time of the newest frame that passed, in UNIX ms. */
   get asOfMs(): number | undefined {
-    return this.#newestNs === 0n ? undefined : Number(this.#newestNs / NS_PER_MS);
+    return this.#newestNs === 0n ? undefined : Number(this.#newestNs / 1_000_000n);
   }
 
   /** Sets the assets, and removes the values of removed assets. */
@@ -108,20 +84,8 @@ export class Board {
   }
 
   /** Stores the value of a frame that passed, unless a later frame failed. */
-  apply(tick: Omit<Tick, 'decimal' | 'signer' | 'verdict' | 'url' | 'backfilled'>, nowMs: number): void {
-    const { symbol, price, timestampNs, status, attributes } = tick;
-    if (timestampNs <= this.#blankedNs) return;
-    const last = this.#quotes.get(symbol);
-    const isChange = last !== undefined && last.price !== price;
-    this.#quotes.set(symbol, {
-      price,
-      before: isChange ? last.price : (last?.before ?? price),
-      timestampNs,
-      madeMs: nowMs - tick.ageMs,
-      changedMs: isChange ? nowMs : (last?.changedMs ?? Number.NEGATIVE_INFINITY),
-      marketStatus: status,
-      attributes,
-    });
+  apply(quote: Quote): void {
+    if (quote.timestampNs > this.#blankedNs) this.#quotes.set(quote.symbol, quote);
   }
 
   /** Removes every value after a frame failed, because no part of that frame can be trusted, not even its list of assets. */
@@ -131,10 +95,10 @@ export class Board {
     this.#quotes.clear();
   }
 
-  seal(asset: TaxonomyAsset, nowMs: number): Seal {
+  seal(asset: TaxonomyAsset): Seal {
     if (this.#fault !== undefined) return this.#fault.seal;
     const quote = this.quote(asset);
     if (quote === undefined) return 'waiting';
-    return nowMs - quote.madeMs > STALE_MS ? 'stale' : 'verified';
+    return quote.ageMs > STALE_MS ? 'stale' : 'verified';
   }
 }

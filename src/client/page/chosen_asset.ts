@@ -1,24 +1,14 @@
-import { instantText } from '../../model/instant.js';
-import { NS_PER_MS, NS_PER_SECOND } from '../../model/time.js';
-import type { Resolution } from '../../wire/rest_values.js';
 import type { TaxonomyAsset } from '../index.js';
-import type { BasePrices } from './base_prices.js';
-import { isSameAsset, type Quote, SEAL_TEXTS, type Seal } from './board.js';
-import { ageMs } from './connection_state.js';
-import { contractCall, verifyCommand } from './copy_texts.js';
-import { compareName } from './fragment.js';
+import { assetKey, type Quote, SEAL_TEXTS, type Seal } from './board.js';
 import type { LivePrices } from './live_prices.js';
 import type { LogRing } from './log_ring.js';
-import type { LogView } from './page_log.js';
 import type { PinnedSigners } from './pins.js';
+import { assetAt, compareName, readPlace } from './place.js';
 import type { PriceChart } from './price_chart.js';
-import { ageText, clockText, doubleOf, momentText, titleText } from './price_text.js';
+import { ageText, clockText, doubleOf, momentText, readMoment, titleText } from './price_text.js';
 import type { ProofReader } from './proof_reader.js';
 import type { SealFacts } from './seal_card.js';
-import { agreementText, StreamedPrices } from './streamed_prices.js';
 
-/** The resolution with which the page begins. */
-export const FIRST_RESOLUTION: Resolution = '1';
 /** The age above which a signed aggregate looks old. */
 const OLD_MS = 300_000;
 
@@ -26,22 +16,11 @@ const OLD_MS = 300_000;
 export interface ChosenParts {
   readonly prices: LivePrices;
   readonly pins: PinnedSigners;
-  readonly bases: BasePrices;
   readonly chart: PriceChart;
   readonly proof: ProofReader;
   readonly ring: LogRing;
   /** Returns the service's time in UNIX ms. */
   readonly serviceMs: () => number;
-}
-
-/** The reader's choice. */
-export interface AssetChoice {
-  readonly asset: TaxonomyAsset | undefined;
-  readonly resolution: Resolution;
-  /** The past time; `undefined` for the present. */
-  readonly atNs: bigint | undefined;
-  /** The name of the compared asset in the address. */
-  readonly compare: string | undefined;
 }
 
 /** The price that the page shows for the chosen asset; the quote is absent at a past time. */
@@ -53,162 +32,94 @@ export interface ShownPrice {
   readonly title: string;
 }
 
-/** The chosen asset at the present or at a past time, with its chart and its proof. */
+/** The asset and the time of the address, with their chart and proof. */
 export class ChosenAsset {
-  readonly #parts: ChosenParts;
-  readonly #streamed = new StreamedPrices();
-  #choice: AssetChoice = {
-    asset: undefined,
-    resolution: FIRST_RESOLUTION,
-    atNs: undefined,
-    compare: undefined,
-  };
-  #chartedNs = 0n;
-  #comparedNs = 0n;
-  #historyProblem: string | undefined;
+  readonly parts: ChosenParts;
+  place = readPlace(location.hash);
+  asset: TaxonomyAsset | undefined;
+  /** The asset that the chart compares. */
+  compared: TaxonomyAsset | undefined;
+  /** The past time in UNIX nanoseconds; `undefined` for the present. */
+  atNs: bigint | undefined;
+  /** The text for the chosen asset and time, and the one for all that the chart shows. */
+  #shown = '';
+  #charted = '';
 
   constructor(parts: ChosenParts) {
-    this.#parts = parts;
+    this.parts = parts;
   }
 
-  get choice(): AssetChoice {
-    return this.#choice;
-  }
-
-  set historyProblem(problem: string | undefined) {
-    this.#historyProblem = problem;
-  }
-
-  /** Returns the asset that the chart compares. An asset is not compared with itself. */
-  get compared(): TaxonomyAsset | undefined {
-    const { asset, compare } = this.#choice;
-    const found = this.#parts.prices.board.assets.find((one) => compareName(one) === compare);
-    return isSameAsset(found, asset) ? undefined : found;
-  }
-
-  /**
-   * Shows another choice. @param isNew true for an asset whose description has changed
-   * @returns true for another asset or time
-   */
-  show(choice: AssetChoice, isNew = false): boolean {
-    const before = this.#choice;
-    const { chart, proof, ring } = this.#parts;
-    const { asset, resolution, atNs, compare } = choice;
-    this.#choice = choice;
-    const isOther = isNew || !isSameAsset(before.asset, asset) || before.atNs !== atNs;
+  /** Shows what the address names. @returns true for another asset or time */
+  follow(): boolean {
+    const { prices, chart, proof, ring } = this.parts;
+    const { assets } = prices.board;
+    this.place = readPlace(location.hash);
+    this.asset = assetAt(assets, this.place);
+    this.atNs = readMoment(this.place.at);
+    this.compared = assets.find((one) => compareName(one) === this.place.compare && one !== this.asset);
+    const { asset, compared, atNs, place } = this;
+    const shown = `${asset && assetKey(asset)} ${atNs}`;
+    const charted = `${shown} ${compared && assetKey(compared)} ${place.resolution}`;
+    const isOther = shown !== this.#shown;
     if (isOther) {
-      this.#streamed.clear();
-      this.#chartedNs = 0n;
       proof.show(asset, atNs);
       ring.forget();
     }
-    if (asset !== undefined && (isOther || before.resolution !== resolution || before.compare !== compare))
-      chart.show({ asset, compared: this.compared, resolution, atNs });
+    if (asset !== undefined && charted !== this.#charted)
+      chart.show({ asset, compared, resolution: place.resolution, atNs });
+    [this.#shown, this.#charted] = [shown, charted];
     return isOther;
   }
 
-  /** Adds the newest verified price to the chart. */
-  continueChart(): void {
-    const { asset, atNs } = this.#choice;
-    if (atNs !== undefined || asset === undefined) return;
-    const { prices, chart } = this.#parts;
-    const quote = prices.board.quote(asset);
-    if (quote !== undefined && quote.timestampNs !== this.#chartedNs) {
-      this.#chartedNs = quote.timestampNs;
-      this.#streamed.add(quote);
-      chart.add(doubleOf(quote.price), secondsOf(quote));
-    }
-    const other = this.compared && prices.board.quote(this.compared);
-    if (other === undefined || other.timestampNs === this.#comparedNs) return;
-    this.#comparedNs = other.timestampNs;
-    chart.addCompared(doubleOf(other.price), secondsOf(other));
+  /** Returns the fault of the address, as a sentence; empty for none. */
+  get fault(): string {
+    const { at, asset } = this.place;
+    if (at !== undefined && this.atNs === undefined)
+      return `The link names the time ${at}, which is not a time such as 2026-11-20T12:00:00Z. The page shows the present.`;
+    return this.asset === undefined && this.parts.prices.board.assets.length > 0
+      ? `The link names the asset ${asset}, which this service does not have.`
+      : '';
   }
 
-  /** The element of the chart. */
-  get chart(): Element {
-    return this.#parts.chart.element;
-  }
-
-  /** The assets with which the chart can compare. */
-  get others(): readonly TaxonomyAsset[] {
-    return this.#parts.prices.board.assets;
-  }
-
-  /** The state of a price in the public log; `undefined` before it is known. */
-  get log(): LogView | undefined {
-    return this.#parts.ring.state;
-  }
-
-  /** Describes the history under the chart, or the reason why it is missing. */
-  get history(): string {
-    const rest =
-      this.#choice.atNs === undefined
-        ? '; what follows it live is verified.'
-        : '. Its last candle may end after the chosen time.';
-    return this.#historyProblem ?? `History is not signed${rest}`;
-  }
-
-  change(asset: TaxonomyAsset, price: bigint): number | undefined {
-    return this.#parts.bases.change(asset, price);
-  }
-
-  /** Compares stream, aggregate and publishers in one line; empty for a past time. */
-  agreement(quote: Quote | undefined): string {
-    const { form, report } = this.#parts.proof.proven?.proof ?? {};
-    const signed = report?.verdict === 'verified' ? form : undefined;
-    return quote === undefined
-      ? ''
-      : agreementText(quote, signed, signed && this.#streamed.difference(signed));
+  /** Adds a verified price to the chart, if the chart shows its asset. */
+  takeQuote(quote: Quote): void {
+    if (this.atNs !== undefined) return;
+    const key = quote.symbol;
+    const isCompared = this.compared !== undefined && key === assetKey(this.compared);
+    if (isCompared || (this.asset !== undefined && key === assetKey(this.asset)))
+      this.parts.chart.add(doubleOf(quote.price), Number(quote.timestampNs / 1_000_000_000n), isCompared);
   }
 
   /** Returns the facts behind the seal. */
-  sealFacts(asset: TaxonomyAsset, nowMs: number): SealFacts {
-    const { atNs } = this.#choice;
-    const { prices, pins, proof, ring } = this.#parts;
-    const { seal, sealText } = this.shown(asset, nowMs);
-    const { proven } = proof;
-    const pin = pins.get('stream');
-    const payload = atNs === undefined ? prices.payloadOf(asset) : undefined;
-    const command =
-      proven &&
-      verifyCommand({
-        answer: proven.request.answer,
-        asset,
-        signer: proven.request.signers[0]!,
-        oracleId: prices.taxonomy?.oracleId,
-      });
-    const call = () => {
-      const newest = prices.payloadOf(asset);
-      return newest && contractCall(newest.hex, asset.id);
-    };
+  sealFacts(asset: TaxonomyAsset): SealFacts {
+    const { prices, pins, proof, ring } = this.parts;
+    const { seal, sealText } = this.shown(asset);
     return {
       symbol: asset.symbol,
       sealText,
       isVerified: seal === 'verified',
-      proven,
+      proven: proof.proven,
       remark: this.#remark(),
       pin: pins.get(asset.signatureType),
-      frame: payload === undefined || pin === undefined ? undefined : { ...payload, id: asset.id, pin },
+      streamPin: pins.get('stream'),
+      report: this.atNs === undefined ? prices.reportOf(asset) : undefined,
       log: ring.state,
-      command,
-      ...(atNs === undefined && { contractCall: call }),
     };
   }
 
   /** Returns the price of the asset at the chosen time, with its seal. */
-  shown(asset: TaxonomyAsset, nowMs: number): ShownPrice {
-    const { atNs } = this.#choice;
-    return atNs === undefined ? this.#present(asset, nowMs) : this.#past(asset, atNs);
+  shown(asset: TaxonomyAsset): ShownPrice {
+    return this.atNs === undefined ? this.#present(asset) : this.#past(asset, this.atNs);
   }
 
-  #present(asset: TaxonomyAsset, nowMs: number): ShownPrice {
-    const { board } = this.#parts.prices;
+  #present(asset: TaxonomyAsset): ShownPrice {
+    const { board } = this.parts.prices;
     const quote = board.quote(asset);
-    const seal = board.seal(asset, nowMs);
+    const seal = board.seal(asset);
     // A stale price is named with its time, because a picture of the page may be shown to others later.
     const asOf =
       seal === 'stale' && quote !== undefined
-        ? `, as of ${clockText(Number(quote.timestampNs / NS_PER_MS))}`
+        ? `, as of ${clockText(Number(quote.timestampNs / 1_000_000n))}`
         : '';
     const text = SEAL_TEXTS[seal] + asOf;
     const sealText = board.fault === undefined ? text : `${text}: ${board.fault.reason}`;
@@ -216,7 +127,7 @@ export class ChosenAsset {
   }
 
   #past(asset: TaxonomyAsset, atNs: bigint): ShownPrice {
-    const { proven, problem } = this.#parts.proof;
+    const { proven, problem } = this.parts.proof;
     const { form, report } = proven?.proof ?? {};
     const failed = report?.checks.find(({ status }) => status === 'failed');
     const isVerified = report?.verdict === 'verified';
@@ -236,22 +147,14 @@ export class ChosenAsset {
 
   /** Returns the reason why there is no newer aggregate, or the age of an old one. */
   #remark(): string | undefined {
-    const { proof, serviceMs } = this.#parts;
+    const { proof, serviceMs } = this.parts;
     const signedNs = proof.proven?.proof.form?.service.timestampNs;
     if (signedNs === undefined) return proof.problem;
-    const at = clockText(Number(signedNs / NS_PER_MS));
-    if (proof.problem !== undefined) return `${proof.problem} This is the last proof, as of ${at}.`;
-    const oldMs = ageMs(signedNs, serviceMs());
-    if (this.#choice.atNs !== undefined || oldMs <= OLD_MS) return undefined;
+    const signedMs = Number(signedNs / 1_000_000n);
+    if (proof.problem !== undefined)
+      return `${proof.problem} This is the last proof, as of ${clockText(signedMs)}.`;
+    const oldMs = serviceMs() - signedMs;
+    if (this.atNs !== undefined || oldMs <= OLD_MS) return undefined;
     return `The service signed its newest aggregate ${ageText(oldMs)} ago.`;
   }
-
-  /** Returns the past time in the form of the address. */
-  get at(): string | undefined {
-    return this.#choice.atNs === undefined ? undefined : instantText(this.#choice.atNs);
-  }
-}
-
-function secondsOf({ timestampNs }: Quote): number {
-  return Number(timestampNs / NS_PER_SECOND);
 }

@@ -1,15 +1,11 @@
-import { NS_PER_MS } from '../../model/time.js';
+import { type GapEvent, parseExactJson } from '../index.js';
 import { ageText, clockText } from './price_text.js';
 
+const NS_PER_MS = 1_000_000n;
 /** The silence after which the page reports a lost connection. Frames come twice a second. */
 const SILENT_MS = 2_000;
-/** The smallest difference between the clocks of the service and of this computer that the page reports. */
-const CLOCK_DIFFERENCE_MS = 2_000;
 /** The time for which the page shows a gap beside the state. */
 const GAP_SHOWN_MS = 60_000;
-
-/** The times of the last payload before a gap and of the first payload after it, in UNIX nanoseconds. */
-export type GapTimes = Readonly<Record<'fromNs' | 'toNs', bigint>>;
 
 /** The state of the connection, updated by its events. */
 export class ConnectionLog {
@@ -28,23 +24,17 @@ export class ConnectionLog {
   verified = 0;
   failed = 0;
   /** The newest part of the stream that did not arrive, and the time at which the page learned of it. */
-  lastGap: (GapTimes & { readonly seenMs: number }) | undefined;
+  lastGap: (GapEvent & { readonly seenMs: number }) | undefined;
   /** The number of such parts since the page was opened. */
   gaps = 0;
-
-  /** @returns true if no connection was lost before */
-  up(): boolean {
-    this.isUp = true;
-    return this.downReason === undefined;
-  }
 
   down(reason: string): void {
     this.isUp = false;
     this.downReason = reason;
   }
 
-  missed({ fromNs, toNs }: GapTimes, nowMs: number): void {
-    this.lastGap = { fromNs, toNs, seenMs: nowMs };
+  missed(gap: GapEvent, nowMs: number): void {
+    this.lastGap = { ...gap, seenMs: nowMs };
     this.gaps += 1;
   }
 
@@ -62,17 +52,12 @@ export class ConnectionLog {
   }
 }
 
-export interface ShownConnection {
-  readonly tone: 'good' | 'waiting' | 'bad';
-  readonly text: string;
-}
-
 /** Describes the connection in a line. @param subscribed the number of assets that the service sends */
 export function connectionState(
   { isUp, isOnline, downReason, lastFrameMs, isFailing, lastGap }: ConnectionLog,
   subscribed: number,
   nowMs: number,
-): ShownConnection {
+): { readonly tone: 'good' | 'waiting' | 'bad'; readonly text: string } {
   if (!isUp)
     return downReason === undefined
       ? { tone: 'waiting', text: 'Connecting' }
@@ -85,22 +70,25 @@ export function connectionState(
   return { tone: 'good', text: isTold ? `Live · ${ageText(lengthMs(lastGap))} gap` : 'Live' };
 }
 
-/** Describes a part of the stream that did not arrive: `1.2 s until 01:02:03 UTC`. The chart marks its candle. */
-export function gapText({ fromNs, toNs }: GapTimes): string {
-  return `${ageText(lengthMs({ fromNs, toNs }))} until ${clockText(Number(toNs / NS_PER_MS))}`;
+/** Describes a part of the stream that did not arrive: `1.2 s until 01:02:03 UTC`. */
+export function gapText(gap: GapEvent): string {
+  return `${ageText(lengthMs(gap))} until ${clockText(Number(gap.toNs / NS_PER_MS))}`;
 }
 
-function lengthMs({ fromNs, toNs }: GapTimes): number {
+function lengthMs({ fromNs, toNs }: GapEvent): number {
   return Number((toNs - fromNs) / NS_PER_MS);
 }
 
-/** Returns the age of a time by a clock, in ms; below 0 for a time ahead of the clock. */
-export function ageMs(timestampNs: bigint, nowMs: number): number {
-  return nowMs - Number(timestampNs / 1_000n) / 1_000;
-}
-
-/** Describes the difference between the two clocks. */
-export function clockRemark(aheadMs: number): string {
-  if (Math.abs(aheadMs) < CLOCK_DIFFERENCE_MS) return 'agrees with the service';
-  return `${ageText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;
+/** Describes the nodes of a cluster by the answer of `/v1/nodes`; empty for a process without a cluster. */
+export function nodesText(text: string): string {
+  const { data } = parseExactJson(text) as {
+    data: { self: bigint | number; nodes: readonly { node: bigint | number; role: string }[] };
+  };
+  const self = Number(data.self);
+  const leader = data.nodes.find(({ role }) => role === 'leader');
+  if (self === 0) return '';
+  if (leader === undefined) return `Node ${self} serves this page. No node makes prices just now.`;
+  return Number(leader.node) === self
+    ? `Node ${self} serves this page and makes the prices.`
+    : `Node ${self} serves this page. Node ${leader.node} makes the prices.`;
 }

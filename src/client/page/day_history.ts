@@ -1,15 +1,17 @@
 import { REST_PATHS } from '../../wire/paths.js';
-import { DAY_S } from '../../wire/resolution.js';
-import type { TaxonomyAsset } from '../index.js';
-import { type ChartCandle, readCandlesBySymbol } from './answers.js';
-import { Readings } from './readings.js';
+import { parseExactJson, type TaxonomyAsset } from '../index.js';
+import { assetKey } from './board.js';
+import { type AnswerColumns, type ChartCandle, candlesOf, DAY_S } from './chart_candles.js';
 
-/** The length of a candle, in minutes. A day has 96 candles, about one candle for each pixel of a sparkline. */
+/** The length of a candle. A day has 96 candles, about one candle for each pixel of a sparkline. */
 const RESOLUTION = '15';
 const RESOLUTION_S = 900;
 /** The largest number of assets in a request. Their candles have about 100 kB, and few lists show more rows. */
 const ASSETS_MAX = 25;
+/** The largest number of stored histories. Above this number, the history that was read the longest time ago is removed. */
 const KEPT_MAX = 250;
+/** The time after which a failed request is repeated. */
+const RETRY_MS = 15_000;
 /** The days in which a market that is closed over a long weekend was open at least once. */
 const CLOSED_DAYS = 4;
 /** The width and the height of a sparkline in its own units. The style sheet stretches the drawing. */
@@ -17,82 +19,120 @@ const WIDTH = 100;
 const HEIGHT = 20;
 /** The distance above which two points are not connected: an hour and a half. A closed market causes such a distance. */
 const GAP_S = 5_400;
-const GAP_WIDTH = (GAP_S / DAY_S) * WIDTH;
 
 /** The prices of an asset in the 24 hours before `endS`. The history is not signed. */
 export interface DayHistory {
   readonly candles: readonly ChartCandle[];
   /** The time of the reading; for a market that was closed since longer, the time at which it closed, in UNIX seconds. */
   readonly endS: number;
-  readonly low: number;
-  readonly high: number;
 }
 
-/** The candles of the last 24 hours of the visible assets. A history is read again after the length of a candle. */
-export class DayHistories extends Readings<DayHistory> {
+/**
+ * The candles of the last 24 hours of the visible assets. A request reads many assets, and only one request is in progress at a time,
+ * because a page with hundreds of assets must leave enough of its request rate for its chart and its proof.
+ */
+export class DayHistories {
+  readonly #get: (path: string) => Promise<string>;
+  readonly #nowMs: () => number;
+  readonly #kept = new Map<string, { readonly day: DayHistory | undefined; readonly dueMs: number }>();
+  #wanted: readonly TaxonomyAsset[] = [];
+  #isReading = false;
+
   /**
    * @param get returns the answer of a path of the service
    * @param nowMs returns the service's time in UNIX ms
    */
   constructor(get: (path: string) => Promise<string>, nowMs: () => number) {
-    super({
-      assetsMax: ASSETS_MAX,
-      keptMax: KEPT_MAX,
-      nowMs,
-      dueMs: (askedMs) => askedMs + RESOLUTION_S * 1_000,
-      async read(assets, type) {
-        const endS = Math.floor(nowMs() / 1_000);
-        // All assets of a request have market hours, or none has.
-        const hasHours = assets[0]!.calendar !== 'none';
-        const days = hasHours ? CLOSED_DAYS : 1;
-        const query = new URLSearchParams({
-          assets: assets.map(({ symbol }) => symbol).join(),
-          signature_type: type,
-          resolution: RESOLUTION,
-          from: String(endS - days * DAY_S),
-          to: String(endS + 1),
-        });
-        const found = readCandlesBySymbol(await get(`${REST_PATHS.candles}?${query}`));
-        return new Map(
-          [...found].flatMap(([symbol, candles]) =>
-            dayOf(symbol, hasHours ? movingOf(candles) : candles, endS),
-          ),
-        );
-      },
+    this.#get = get;
+    this.#nowMs = nowMs;
+  }
+
+  /** Returns the newest history of an asset, even if it is old; `undefined` for an asset without one. */
+  get(asset: TaxonomyAsset): DayHistory | undefined {
+    return this.#kept.get(assetKey(asset))?.day;
+  }
+
+  /** Reads the absent or old histories of these assets. Drops assets of earlier calls that are not in the list. */
+  async read(assets: readonly TaxonomyAsset[]): Promise<void> {
+    this.#wanted = assets;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    for (let next = this.#nextAssets(); next.length > 0; next = this.#nextAssets())
+      await this.#readSome(next);
+    this.#isReading = false;
+  }
+
+  /** Returns the first wanted assets whose history is absent or old. All of them have one signature type, and market hours or none. */
+  #nextAssets(): readonly TaxonomyAsset[] {
+    const due = this.#wanted.filter(
+      (asset) => (this.#kept.get(assetKey(asset))?.dueMs ?? 0) <= this.#nowMs(),
+    );
+    const kindOf = ({ signatureType, calendar }: TaxonomyAsset) => `${signatureType} ${calendar === 'none'}`;
+    return due.filter((asset) => kindOf(asset) === kindOf(due[0]!)).slice(0, ASSETS_MAX);
+  }
+
+  async #readSome(assets: readonly TaxonomyAsset[]): Promise<void> {
+    const [{ calendar, signatureType }] = assets as [TaxonomyAsset];
+    const endS = Math.floor(this.#nowMs() / 1_000);
+    const hasHours = calendar !== 'none';
+    const query = new URLSearchParams({
+      assets: assets.map(({ symbol }) => symbol).join(),
+      signature_type: signatureType,
+      resolution: RESOLUTION,
+      from: String(endS - (hasHours ? CLOSED_DAYS : 1) * DAY_S),
+      to: String(endS + 1),
     });
+    try {
+      const answer = parseExactJson(await this.#get(`${REST_PATHS.candles}?${query}`));
+      const { data } = answer as { data: Readonly<Record<string, AnswerColumns>> };
+      for (const asset of assets) {
+        const columns = data[asset.symbol];
+        const day = columns && dayOf(candlesOf(columns), hasHours, endS);
+        this.#keep(assetKey(asset), day, this.#nowMs() + RESOLUTION_S * 1_000);
+      }
+    } catch {
+      // An older history stays until the next attempt.
+      for (const asset of assets) this.#keep(assetKey(asset), this.get(asset), this.#nowMs() + RETRY_MS);
+    }
   }
 
-  /**
-   * Returns the history of an asset. Extends the range of the history to the newest price.
-   * @returns `undefined` until the history is read, and for an asset without one
-   */
-  follow(asset: TaxonomyAsset, price: number | undefined): DayHistory | undefined {
-    const day = this.get(asset);
-    if (day === undefined || price === undefined || (price >= day.low && price <= day.high)) return day;
-    const wider = { ...day, low: Math.min(day.low, price), high: Math.max(day.high, price) };
-    this.replace(asset, wider);
-    return wider;
+  #keep(key: string, day: DayHistory | undefined, dueMs: number): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, { day, dueMs });
+    for (const oldest of this.#kept.keys()) if (this.#kept.size > KEPT_MAX) this.#kept.delete(oldest);
   }
 }
 
-/** Leaves out the candles in which the price stayed the same, because the last price of a closed market may be repeated. */
-function movingOf(candles: readonly ChartCandle[]): readonly ChartCandle[] {
-  return candles.filter(({ high, low, close }, i) => high !== low || close !== candles[i - 1]?.close);
-}
-
-/** Makes the history of the last 24 hours, or of the last 24 hours before the market closed. */
-function dayOf(
-  symbol: string,
-  candles: readonly ChartCandle[],
-  nowS: number,
-): readonly (readonly [string, DayHistory])[] {
-  const lastS = candles.at(-1)?.time;
-  if (lastS === undefined) return [];
+/**
+ * Makes the history of the last 24 hours, or of the last 24 hours before the market closed. Leaves out the candles in which the price
+ * of a market with hours stayed the same, because the last price of a closed market may be repeated.
+ */
+function dayOf(candles: readonly ChartCandle[], hasHours: boolean, nowS: number): DayHistory | undefined {
+  const moving = hasHours
+    ? candles.filter(({ high, low, close }, i) => high !== low || close !== candles[i - 1]?.close)
+    : candles;
+  const lastS = moving.at(-1)?.time;
+  if (lastS === undefined) return undefined;
   const endS = lastS < nowS - GAP_S ? lastS + RESOLUTION_S : nowS;
-  const shown = candles.filter(({ time }) => time >= endS - DAY_S);
-  const low = Math.min(...shown.map((candle) => candle.low));
-  const high = Math.max(...shown.map((candle) => candle.high));
-  return [[symbol, { candles: shown, endS, low, high }]];
+  return { candles: moving.filter(({ time }) => time >= endS - DAY_S), endS };
+}
+
+/** Returns the relative change of a price since the history's beginning; `undefined` if that is unknown. */
+export function dayChange(day: DayHistory | undefined, price: number): number | undefined {
+  const first = day?.candles[0]?.open ?? 0;
+  return first === 0 ? undefined : (price - first) / Math.abs(first);
+}
+
+/** Returns the lowest and the highest price of the day, with the newest price. */
+export function dayRange(
+  { candles }: DayHistory,
+  price: number | undefined,
+): readonly [low: number, high: number] {
+  const newest = price === undefined ? [] : [price];
+  return [
+    Math.min(...newest, ...candles.map(({ low }) => low)),
+    Math.max(...newest, ...candles.map(({ high }) => high)),
+  ];
 }
 
 /**
@@ -100,22 +140,22 @@ function dayOf(
  * horizontal axis, so an asset that has half a day of history fills half of the width.
  * @returns an empty text when there are fewer than two points
  */
-export function sparkPath({ candles, endS, low, high }: DayHistory, price: number | undefined): string {
-  const startS = endS - DAY_S;
-  const points = candles
-    .filter(({ time }) => time >= startS && time < endS)
-    .map(({ time, close }) => [((time - startS) / DAY_S) * WIDTH, close] as const);
-  if (price !== undefined) points.push([WIDTH, price]);
+export function sparkPath(day: DayHistory, price: number | undefined): string {
+  const startS = day.endS - DAY_S;
+  const points = day.candles
+    .filter(({ time }) => time < day.endS)
+    .map(({ time, close }) => [time, close] as const);
+  if (price !== undefined) points.push([day.endS, price]);
   if (points.length < 2) return '';
-  const height = high - low;
+  const [low, high] = dayRange(day, price);
   return points
-    .map(([x, value], i) => {
+    .map(([time, value], i) => {
       // If the price did not change, the line is horizontal and in the middle.
-      const part = height === 0 ? 0.5 : (high - value) / height;
-      const point = `${x.toFixed(1)} ${(part * HEIGHT).toFixed(1)}`;
-      const before = points[i - 1]?.[0];
+      const part = high === low ? 0.5 : (high - value) / (high - low);
+      const x = ((time - startS) / DAY_S) * WIDTH;
+      const isJoined = time - (points[i - 1]?.[0] ?? 0) <= GAP_S;
       // A single point becomes a dot: a line of length 0 with round ends.
-      return before !== undefined && x - before <= GAP_WIDTH ? `L${point}` : `M${point}h0`;
+      return `${isJoined ? 'L' : 'M'}${x.toFixed(1)} ${(part * HEIGHT).toFixed(1)}${isJoined ? '' : 'h0'}`;
     })
     .join('');
 }

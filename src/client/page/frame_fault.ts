@@ -59,21 +59,12 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
 }
 
 /** Makes the notice of a key that has signed two values for one time. @param save saves the evidence as a file */
-export function equivocationNotice(
-  { message, url, evidence }: EquivocationError,
-  save: (name: string, text: string) => void,
-): Notice {
-  const statement = message.slice(url.length + 2);
+export function equivocationNotice({ message, url }: EquivocationError, save: () => void): Notice {
   return {
     tone: 'bad',
-    text: `Do not trust these prices: ${statement}. Anybody can check the evidence with tickseal log verify.`,
-    action: { name: 'Save the evidence', run: () => save(EVIDENCE_NAME, evidence) },
+    text: `Do not trust these prices: ${message.slice(url.length + 2)}. Anybody can check the evidence with tickseal log verify.`,
+    action: { name: 'Save the evidence', run: save },
   };
-}
-
-/** Makes the notice of a service problem. The problem may be temporary. @param what the text after `The service` */
-export function troubleNotice(what: string): Notice {
-  return { tone: 'bad', text: `The service ${what}. The page tries again.` };
 }
 
 /** Makes the notice for a computer without a network. @param asOfMs the time of the last verified frame */
@@ -84,9 +75,4 @@ export function offlineNotice(asOfMs: number | undefined): Notice {
     tone: 'info',
     text: `This computer is offline.${last} New prices follow when it is online again.`,
   };
-}
-
-/** Makes a notice with the reason why the service does not send all wanted assets. */
-export function refusalNotice(reason: string | undefined): Notice | undefined {
-  return reason === undefined ? undefined : troubleNotice(`refuses to send all that is seen: ${reason}`);
 }

@@ -14,9 +14,10 @@ import {
   UnsignedMappingError,
   UnverifiedError,
 } from '../index.js';
-import { assetKey, Board, type Fault } from './board.js';
-import { ageMs, ConnectionLog, connectionState } from './connection_state.js';
+import { assetKey, Board, type Fault, type Quote } from './board.js';
+import { ConnectionLog, connectionState } from './connection_state.js';
 import {
+  EVIDENCE_NAME,
   equivocationNotice,
   faultOf,
   isOtherSigner,
@@ -24,8 +25,6 @@ import {
   type Notice,
   noticeOf,
   offlineNotice,
-  refusalNotice,
-  troubleNotice,
 } from './frame_fault.js';
 import { pause } from './one_at_a_time.js';
 import { pacedFetch } from './paced_fetch.js';
@@ -53,20 +52,12 @@ export interface LivePricesOptions {
   readonly pins: PinnedSigners;
   /** Called when the service's assets changed. */
   readonly onAssets: () => void;
-  /** Called when a connection is open. */
-  readonly onUp: (isFirst: boolean) => void;
-  /** Called when a part of the stream did not arrive. */
-  readonly onGap: () => void;
+  /** Called when a connection is open, and when a part of the stream did not arrive. */
+  readonly onUp: () => void;
   /** Called after a change that the page shows. */
   readonly onChange: () => void;
   /** Called after a value was stored, in the same task in which its frame arrived. */
-  readonly onValue: () => void;
-}
-
-/** A payload that passed its checks, as `0x` hex. */
-export interface PassedPayload {
-  readonly hex: string;
-  readonly report: PayloadReport;
+  readonly onValue: (quote: Quote) => void;
 }
 
 /** The verified prices of the wanted assets. The client verifies them. */
@@ -85,7 +76,7 @@ export class LivePrices {
   #declaredMs = Number.NEGATIVE_INFINITY;
   /** The newest accepted list. */
   #taxonomy: Taxonomy | undefined;
-  #newestPayload: PassedPayload | undefined;
+  #newestReport: PayloadReport | undefined;
   /** The reason why the service does not send all wanted assets. */
   #refusal: string | undefined;
   /** The proof that a key has signed two values for one time. */
@@ -102,16 +93,18 @@ export class LivePrices {
     this.client = createStreamClient({ ...shared, signers: () => [this.#pinnedSigner()] });
     this.#unchecked = createStreamClient({ ...shared, signers: 'unchecked' });
     this.client.on('state', ({ state, reason }) => {
-      if (state === 'open') options.onUp(this.connection.up());
-      else if (state !== 'stale') this.#connectionLost(plainReason(reason));
+      if (state === 'open') {
+        this.connection.isUp = true;
+        options.onUp();
+      } else if (state !== 'stale') this.#connectionLost(plainReason(reason));
       options.onChange();
     });
     this.client.on('gap', (gap) => {
       this.connection.missed(gap, performance.now());
-      options.onGap();
+      options.onUp();
     });
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
-    this.client.on('report', ({ report, hex }) => this.#takeReport(report, hex));
+    this.client.on('report', ({ report }) => this.#takeReport(report));
     this.client.on('error', (error) => this.#explainError(error));
     for (const name of ['online', 'offline'])
       addEventListener(name, () => {
@@ -128,8 +121,8 @@ export class LivePrices {
       this.#stream = this.#open();
       try {
         for await (const tick of this.#stream) {
-          this.board.apply(tick, performance.now());
-          this.#options.onValue();
+          this.board.apply(tick);
+          this.#options.onValue(tick);
         }
       } catch (error) {
         if (error instanceof RefusedError && error.status === UNAUTHORIZED) throw error;
@@ -150,10 +143,10 @@ export class LivePrices {
     return this.#taxonomy;
   }
 
-  /** Returns the newest verified payload that holds the asset. */
-  payloadOf({ id }: TaxonomyAsset): PassedPayload | undefined {
-    const payload = this.#newestPayload;
-    return payload?.report.payload?.assets.some((asset) => asset.id === id) ? payload : undefined;
+  /** Returns the report on the newest verified payload, if it has the asset. */
+  reportOf({ id }: TaxonomyAsset): PayloadReport | undefined {
+    const report = this.#newestReport;
+    return report?.payload?.assets.some((asset) => asset.id === id) ? report : undefined;
   }
 
   /** Changes the set of wanted assets. */
@@ -168,11 +161,18 @@ export class LivePrices {
   get notice(): Notice | undefined {
     const key = this.#streamSigner;
     const fault = this.board.fault ?? (this.#unmapped && mappingFault(this.#unmapped, key));
-    if (this.#equivocation !== undefined) return equivocationNotice(this.#equivocation, saveFile);
+    const proven = this.#equivocation;
+    if (proven !== undefined)
+      return equivocationNotice(proven, () => saveFile(EVIDENCE_NAME, proven.evidence));
     if (fault !== undefined) return noticeOf(fault, key, () => this.#pinStreamKey(key));
     if (!this.connection.isOnline) return offlineNotice(this.board.asOfMs);
-    if (this.#trouble !== undefined) return troubleNotice(`does not answer: ${this.#trouble}`);
-    return refusalNotice(this.#refusal);
+    const trouble =
+      this.#trouble === undefined
+        ? this.#refusal && `refuses to send all that is seen: ${this.#refusal}`
+        : `does not answer: ${this.#trouble}`;
+    return trouble === undefined
+      ? undefined
+      : { tone: 'bad', text: `The service ${trouble}. The page tries again.` };
   }
 
   #open(): PriceStream {
@@ -239,7 +239,7 @@ export class LivePrices {
   #setAssets(assets: readonly TaxonomyAsset[]): void {
     if (JSON.stringify(this.board.assets) === JSON.stringify(assets)) return;
     this.board.setAssets(assets);
-    this.#newestPayload = undefined;
+    this.#newestReport = undefined;
     this.#options.onAssets();
   }
 
@@ -254,7 +254,7 @@ export class LivePrices {
     this.#options.onChange();
   }
 
-  #takeReport(report: PayloadReport, hex: string): void {
+  #takeReport(report: PayloadReport): void {
     if (report.verdict === 'failed') {
       if (isOtherSigner(report)) void this.#readDeclared();
       this.#showFault(faultOf(report, this.#streamSigner));
@@ -262,8 +262,8 @@ export class LivePrices {
     }
     const { timestampNs } = report.payload;
     this.board.pass(timestampNs);
-    this.connection.passed(performance.now(), ageMs(timestampNs, Date.now()));
-    this.#newestPayload = { hex: hex.startsWith('0x') ? hex : `0x${hex}`, report };
+    this.connection.passed(performance.now(), Date.now() - Number(timestampNs / 1_000_000n));
+    this.#newestReport = report;
     if (this.subscribed === this.#wanted.length) this.#refusal = undefined;
     this.#trouble = undefined;
     this.#options.onChange();
@@ -271,7 +271,7 @@ export class LivePrices {
 
   #showFault(fault: Fault): void {
     this.connection.refused(performance.now());
-    this.#newestPayload = undefined;
+    this.#newestReport = undefined;
     this.board.blank(fault);
     this.#options.onChange();
   }

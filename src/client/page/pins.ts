@@ -1,4 +1,4 @@
-import type { SignatureType } from '../../wire/signatures.js';
+import type { TaxonomyAsset } from '../index.js';
 
 /**
  * The origin of a pinned key.
@@ -30,14 +30,14 @@ export interface PinStorage {
 }
 
 /** The use of a pinned key: aggregates of a signature type, or streaming payloads. */
-export type PinName = SignatureType | 'stream';
+export type PinName = TaxonomyAsset['signatureType'] | 'stream';
 
 const EVM_KEY = /^0x[0-9a-f]{40}$/i;
 const STARK_KEY = /^0x[0-9a-f]{50,64}$/i;
 const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
 
 /** Returns the type of a key by its length; `undefined` for a text that is not a key. */
-export function keyTypeOf(key: string): SignatureType | undefined {
+export function keyTypeOf(key: string): TaxonomyAsset['signatureType'] | undefined {
   return EVM_KEY.test(key) ? 'evm' : STARK_KEY.test(key) ? 'stark' : undefined;
 }
 

@@ -4,71 +4,72 @@ import {
   createChart,
   type IChartApi,
   type ISeriesApi,
+  LineSeries,
+  PriceScaleMode,
   type UTCTimestamp,
 } from 'lightweight-charts';
-import { render } from 'lit-html';
-import type { StreamClient } from '../index.js';
-import type { ChartCandle } from './answers.js';
-import { readHistory, type ShownChart } from './chart_history.js';
-import { legendView } from './chart_legend.js';
-import { ChartMarks } from './chart_marks.js';
-import { ComparedLine } from './compared_line.js';
-import { barSpacing, type ChartGap, gapCount, nextCandle, withGaps } from './live_candles.js';
+import { html, nothing } from 'lit-html';
+import type { StreamClient, TaxonomyAsset } from '../index.js';
+import { type ChartCandle, type ChartGap, movedCandle, readHistory, withGaps } from './chart_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
+import type { View } from './parts.js';
 import { reasonText } from './plain_reason.js';
-import { priceOfDouble, shownDecimals } from './price_text.js';
+import { changeSteps, changeText, priceOfDouble, shownDecimals } from './price_text.js';
 import { keepTimesWhole } from './whole_times.js';
 
 /** The room after the newest candle, in candles. */
 const RIGHT_CANDLES = 4;
-/** The time after which a history that could not be read is requested again. */
+/** The distance between two candles in CSS pixels: of a full chart, and the largest. */
+const SPACING_PX = 8;
+const SPACING_PX_MAX = 24;
+/** The shortest time between two reads of the history, and the time after which a failed read is repeated. */
 const RETRY_MS = 5_000;
 /** The largest number of decimals. A double has 15 exact digits; further digits would be wrong. */
 const DECIMALS_MAX = 12;
 const FONT_PX = 11;
 
-export interface PriceChartOptions {
-  readonly client: StreamClient;
-  /** Called with the reason why the history is missing, or with `undefined`. */
-  readonly onHistory: (problem: string | undefined) => void;
-  /** Ends the comparison. */
-  readonly onUncompare: () => void;
+/** The contents of the chart. */
+interface ShownChart {
+  readonly asset: TaxonomyAsset;
+  /** The asset that the chart compares with the shown asset. */
+  readonly compared: TaxonomyAsset | undefined;
+  readonly resolution: string;
+  /** The instant at which the chart ends; `undefined` for the present. */
+  readonly atNs: bigint | undefined;
 }
 
-/** The candles of an asset: the service's history, continued with each verified price. */
+/**
+ * The candles of an asset: the service's history, continued with each verified price. The line of a second asset turns the axis into
+ * the change since the left edge in percent, because two prices have no common scale.
+ */
 export class PriceChart {
-  /** The element with the chart and its legend. */
   readonly element = document.createElement('div');
-  readonly #options: PriceChartOptions;
-  readonly #canvas = document.createElement('div');
-  readonly #legend = document.createElement('div');
+  /** The reason why the history is missing, as a sentence. */
+  problem: string | undefined;
+  readonly #client: StreamClient;
+  readonly #draw: () => void;
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Candlestick'>;
-  readonly #compared: ComparedLine;
-  #colours: readonly string[] = [];
+  readonly #line: ISeriesApi<'Line'>;
   /** Writes a price with the decimals and groups of the list: 95,028.76. */
   #format = String as (price: number) => string;
   #shown: ShownChart | undefined;
   #bars: (ChartCandle | ChartGap)[] = [];
-  /** The time of the candle under the cross-hair. */
-  #pointedS: number | undefined;
+  #comparedLast: ChartCandle | undefined;
+  /** The candle under the cross-hair. */
+  #pointed: ChartCandle | undefined;
   #isLoaded = false;
+  #readMs = 0;
   #retryTimer = 0;
 
-  constructor(options: PriceChartOptions) {
-    this.#options = options;
-    this.element.className = 'chart-frame';
-    this.#legend.className = 'legend';
-    Object.assign(this.#canvas, {
-      id: 'chart',
-      className: 'chart',
-      role: 'img',
-      ariaLabel: 'Chart of the price',
-    });
-    this.element.append(this.#legend, this.#canvas);
-    this.#chart = createChart(this.#canvas, {
+  /** @param draw draws the page soon */
+  constructor(client: StreamClient, draw: () => void) {
+    this.#client = client;
+    this.#draw = draw;
+    Object.assign(this.element, { id: 'chart', role: 'img', ariaLabel: 'Chart of the price' });
+    this.#chart = createChart(this.element, {
       autoSize: true,
-      // The logo would add its own style, which the page's policy forbids. The footer of the page names the library instead.
+      // The logo would add its own style, which the page's policy forbids. The foot of the page names the library instead.
       layout: { attributionLogo: false, fontSize: FONT_PX },
       timeScale: { timeVisible: true, borderVisible: false, rightOffset: RIGHT_CANDLES },
       rightPriceScale: {
@@ -78,27 +79,32 @@ export class PriceChart {
       },
       handleScale: { axisPressedMouseMove: { price: false } },
     });
-    keepTimesWhole(this.#canvas);
+    keepTimesWhole(this.element);
     this.#series = this.#chart.addSeries(CandlestickSeries);
-    this.#compared = new ComparedLine(this.#chart);
-    this.#series.attachPrimitive(new ChartMarks(() => this.#marked));
-    this.#chart.subscribeCrosshairMove(({ time }) => {
-      this.#pointedS = time as number | undefined;
-      this.#drawLegend();
-    });
-    this.#chart.subscribeDblClick(() => {
-      this.#chart.timeScale().fitContent();
-      this.#chart.priceScale('right').applyOptions({ autoScale: true });
+    this.#line = this.#chart.addSeries(LineSeries, { lineWidth: 2, priceLineVisible: false });
+    this.#chart.subscribeCrosshairMove(({ seriesData }) => {
+      const bar = seriesData.get(this.#series) as ChartCandle | ChartGap | undefined;
+      this.#pointed = bar !== undefined && 'close' in bar ? bar : undefined;
+      draw();
     });
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.paint());
   }
 
+  /** Draws the prices of the candle under the cross-hair, or of the last candle. */
+  get readOut(): View {
+    const candle = this.#pointed ?? this.#last;
+    if (candle === undefined) return nothing;
+    const moved = candle.open === 0 ? 0 : candle.close / candle.open - 1;
+    const names = ['open', 'high', 'low', 'close'] as const;
+    return html`${names.map((name) => html`<small>${name[0]!.toUpperCase()}</small> ${this.#format(candle[name])} `)}<span data-direction=${Math.sign(changeSteps(moved))}>${changeText(moved)}</span>`;
+  }
+
   /** Takes the colours of the style sheet, which differ by day and night. The element must be in the page. */
   paint(): void {
-    const names = ['--soft', '--line', '--up', '--down', '--second'];
-    this.#colours = names.map((name) => colourOf(this.element, name));
-    const [text, line, up, down, second] = this.#colours;
-    this.#compared.paint(second!);
+    const [text, line, up, down, second] = ['--soft', '--line', '--up', '--down', '--second'].map((name) =>
+      colourOf(this.element, name),
+    );
+    this.#line.applyOptions({ color: second! });
     this.#chart.applyOptions({
       layout: {
         background: { type: ColorType.Solid, color: 'transparent' },
@@ -121,55 +127,64 @@ export class PriceChart {
 
   /** Shows the history of an asset in a resolution. */
   show(shown: ShownChart): void {
+    const { asset, compared } = shown;
     this.#shown = shown;
     this.#isLoaded = false;
-    this.#pointedS = undefined;
+    this.#pointed = undefined;
+    this.problem = undefined;
     this.#setBars([]);
-    this.#compared.show(shown.compared, shown.resolution);
-    this.#canvas.ariaLabel = `${shown.asset.symbol}: no candles yet`;
-    this.#options.onHistory(undefined);
+    this.#setCompared([]);
+    // The axis names the line, so that no reader depends on its colour.
+    this.#line.applyOptions({ title: compared?.symbol ?? '', visible: compared !== undefined });
+    const mode = compared === undefined ? PriceScaleMode.Normal : PriceScaleMode.Percentage;
+    this.#chart.priceScale('right').applyOptions({ mode });
+    this.element.ariaLabel = `${asset.symbol}: no candles yet`;
     void this.reload();
   }
 
-  /**
-   * Reads the history again. The page calls this after a gap, and after an interval has ended, because the service has the
-   * exact candle.
-   */
+  /** Reads the history again, because only the service has the candles of a gap and of an interval that has begun. */
   readonly reload = oneAtATime(() => this.#read());
 
   async #read(): Promise<void> {
     const shown = this.#shown;
     if (shown === undefined) return;
+    const { asset, compared, resolution, atNs } = shown;
     clearTimeout(this.#retryTimer);
-    const { client, onHistory } = this.#options;
+    this.#readMs = performance.now();
     try {
-      const candles = await readHistory(client, shown.asset, shown);
-      const compared = shown.compared && (await readHistory(client, shown.compared, shown));
+      const candles = await readHistory(this.#client, asset, resolution, atNs);
+      const line = compared && (await readHistory(this.#client, compared, resolution, atNs));
       if (this.#shown !== shown) return;
-      if (compared !== undefined) this.#compared.setCandles(compared);
-      const last = candles.at(-1);
-      if (last !== undefined) this.#showDecimals(last.close);
-      this.#setBars([...withGaps(candles, shown.resolution)]);
-      this.#describe();
-      if (!this.#isLoaded) this.#fit(this.#bars.length);
+      this.problem = undefined;
+      if (candles.length > 0) this.#showDecimals(candles.at(-1)!.close);
+      this.#setCompared(line ?? []);
+      this.#setBars(withGaps(candles, resolution));
+      if (!this.#isLoaded) this.#fit();
       this.#isLoaded = true;
-      onHistory(undefined);
     } catch (error) {
       if (this.#shown !== shown) return;
-      onHistory(`The history cannot be read: ${reasonText(error as Error)}.`);
+      this.problem = `The history cannot be read: ${reasonText(error as Error)}.`;
       this.#retryTimer = setTimeout(() => void this.reload(), RETRY_MS);
     }
+    this.#draw();
   }
 
   #setBars(bars: (ChartCandle | ChartGap)[]): void {
     this.#bars = bars;
-    this.#series.setData(bars.map(barOf));
-    this.#drawLegend();
+    this.#series.setData(bars.map((bar) => ({ ...bar, time: bar.time as UTCTimestamp })));
+    this.#describe();
   }
 
-  #fit(candles: number): void {
+  #setCompared(candles: readonly ChartCandle[]): void {
+    this.#comparedLast = candles.at(-1);
+    this.#line.setData(candles.map(pointOf));
+  }
+
+  /** Shows few candles over the whole width, and otherwise the newest candles. */
+  #fit(): void {
     const scale = this.#chart.timeScale();
-    scale.applyOptions({ barSpacing: barSpacing(candles + RIGHT_CANDLES, scale.width()) });
+    const fittingPx = scale.width() / (this.#bars.length + RIGHT_CANDLES);
+    scale.applyOptions({ barSpacing: Math.min(Math.max(fittingPx, SPACING_PX), SPACING_PX_MAX) });
     scale.resetTimeScale();
   }
 
@@ -177,50 +192,34 @@ export class PriceChart {
     return this.#bars.at(-1) as ChartCandle | undefined;
   }
 
-  /** Continues the last candle with a verified price. */
-  add(price: number, atS: number): void {
+  /** Continues the last candle with a verified price, or the line of the compared asset. */
+  add(price: number, atS: number, isCompared: boolean): void {
     if (!this.#isLoaded) return;
-    const last = this.#last;
-    const candle = nextCandle(last, this.#shown!.resolution, price, atS);
-    if (candle === undefined) return;
-    const isNew = last === undefined || candle.time > last.time;
-    const bars = withGaps([last ?? candle, candle], this.#shown!.resolution).slice(1);
-    for (const bar of bars) this.#series.update(barOf(bar));
-    this.#bars = [...(isNew ? this.#bars : this.#bars.slice(0, -1)), ...bars];
-    this.#drawLegend();
+    const last = isCompared ? this.#comparedLast : this.#last;
+    const candle = last && movedCandle(last, this.#shown!.resolution, price, atS);
+    if (candle === undefined) {
+      if (performance.now() - this.#readMs > RETRY_MS) void this.reload();
+      return;
+    }
+    if (isCompared) {
+      this.#comparedLast = candle;
+      this.#line.update(pointOf(candle));
+    } else {
+      this.#bars[this.#bars.length - 1] = candle;
+      this.#series.update({ ...candle, time: candle.time as UTCTimestamp });
+    }
     this.#describe();
-    if (last !== undefined && isNew) void this.reload();
-  }
-
-  /** Continues the compared line with a verified price. */
-  addCompared(price: number, atS: number): void {
-    if (this.#isLoaded) this.#compared.add(price, atS);
-  }
-
-  /** Draws the prices of the candle under the cross-hair, or of the last candle, and the compared asset. */
-  #drawLegend(): void {
-    const pointed = this.#bars.find(({ time }) => time === this.#pointedS);
-    const candle = pointed !== undefined && 'close' in pointed ? pointed : this.#last;
-    const compared = this.#shown?.compared?.symbol;
-    render(
-      legendView({ candle, format: this.#format, compared, onUncompare: this.#options.onUncompare }),
-      this.#legend,
-    );
-  }
-
-  get #marked() {
-    const [textColour = ''] = this.#colours;
-    const font = `${FONT_PX}px ${getComputedStyle(this.element).fontFamily}`;
-    return { bars: this.#bars, format: this.#format, font, textColour };
   }
 
   /** Describes the chart for a reader who cannot see it. */
   #describe(): void {
-    const { asset, resolution } = this.#shown!;
-    const gaps = gapCount(this.#bars);
-    const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
-    const gapText = gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`;
-    this.#canvas.ariaLabel = `${asset.symbol}: ${this.#bars.length} candles of ${resolution}${gapText}${last}${this.#compared.text}`;
+    const { asset, compared, resolution } = this.#shown!;
+    const closes = (candle: ChartCandle | undefined) =>
+      candle === undefined ? '' : `, the last one closes at ${candle.close}`;
+    const beside = compared
+      ? `; compared in percent with ${compared.symbol}${closes(this.#comparedLast)}`
+      : '';
+    this.element.ariaLabel = `${asset.symbol}: ${this.#bars.length} candles of ${resolution}${closes(this.#last)}${beside}`;
   }
 
   #showDecimals(price: number): void {
@@ -245,6 +244,6 @@ function colourOf(container: HTMLElement, property: string): string {
   return color;
 }
 
-function barOf<T extends ChartGap>(candle: T): T & { readonly time: UTCTimestamp } {
-  return { ...candle, time: candle.time as UTCTimestamp };
+function pointOf({ time, close }: ChartCandle) {
+  return { time: time as UTCTimestamp, value: close };
 }

@@ -1,12 +1,19 @@
-import { instantText } from '../../model/instant.js';
-import { PRICE_DECIMALS } from '../../wire/quantized_price.js';
-import { formatDecimalPrice, type MarketStatusName, type Taxonomy, type TaxonomyAsset } from '../index.js';
+import {
+  type AttributeValues,
+  formatDecimalPrice,
+  type MarketStatusName,
+  type Taxonomy,
+  type TaxonomyAsset,
+} from '../index.js';
 
+/** The number of decimals of every price. */
+const PRICE_DECIMALS = 18;
 /** The number of digits of a price in the table, without leading zeros. The proof shows all digits. */
 const DIGITS_SHOWN = 6;
 const DECIMALS_MIN = 2;
 /** The minus sign of printed numbers, which is as wide as a digit. The chart uses the same sign. */
 const MINUS = '−';
+const MOMENT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 
 /**
  * Returns the number of decimals for prices near this price. A column keeps this number, so that its digits stay in place.
@@ -35,14 +42,6 @@ export function priceOfDouble(price: number): bigint {
   return BigInt(Math.round(price * 1e9)) * 10n ** 9n;
 }
 
-/** Returns the number of characters before the first digit that changed; 0 for prices of different lengths. */
-export function keptLength(before: string, after: string): number {
-  if (before.length !== after.length) return 0;
-  let length = 0;
-  while (length < after.length && before[length] === after[length]) length += 1;
-  return length;
-}
-
 /** Writes the title of the page: `95,028.76 BTCUSD · verified`; without a price, the symbol and its seal. */
 export function titleText(symbol: string, price: bigint | undefined, seal: string): string {
   const shown = price === undefined ? '' : `${shownPrice(price, shownDecimals(price))} `;
@@ -66,13 +65,7 @@ export function changeSteps(change: number): number {
 /** Writes a relative change as `+1.23%`. */
 export function changeText(change: number): string {
   const steps = changeSteps(change);
-  const text = `${(Math.abs(steps) / 100).toFixed(2)}%`;
-  return signedText(steps, text);
-}
-
-/** Writes a text of digits with the sign of a number; 0 has no sign. */
-export function signedText(sign: number | bigint, digits: string): string {
-  return `${sign < 0 ? MINUS : sign > 0 ? '+' : ''}${digits}`;
+  return `${steps < 0 ? MINUS : steps > 0 ? '+' : ''}${(Math.abs(steps) / 100).toFixed(2)}%`;
 }
 
 /** Writes an age: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. An age below 0 counts as 0. */
@@ -89,12 +82,12 @@ export function shortHex(text: string): string {
   return text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;
 }
 
-/** Writes a difference in hundredths of a percent of a price: `+0.3 bp`; empty for a price of 0. */
-export function pointsText(difference: bigint, price: bigint): string {
-  if (price === 0n) return '';
-  const tenths = (difference * 100_000n) / (price < 0n ? -price : price);
-  const digits = `${(Math.abs(Number(tenths)) / 10).toFixed(1)} bp`;
-  return signedText(tenths, digits);
+/** Writes the signed attributes of the newest frame: `3 publishers within 0.9 bp · newest price 0.4 s old`. */
+export function inputsText({ inputAgeMs, publishers, spreadPpm }: AttributeValues): string {
+  if (publishers == null) return '';
+  const within = publishers === 1 || spreadPpm == null ? '' : ` within ${(spreadPpm / 100).toFixed(1)} bp`;
+  const age = inputAgeMs == null ? '' : ` · newest price ${ageText(inputAgeMs)} old`;
+  return `${publishers} ${publishers === 1 ? 'publisher' : `publishers${within}`}${age}`;
 }
 
 const MARKET_TEXTS: Readonly<Record<MarketStatusName, string>> = {
@@ -135,7 +128,14 @@ export function timeText(timestampNs: bigint): string {
 
 /** Writes an instant in UTC with the digits that it has: `2026-11-20 12:00:00 UTC`. */
 export function momentText(timestampNs: bigint): string {
-  return `${instantText(timestampNs).replace('T', ' ').slice(0, -1)} UTC`;
+  return `${timeText(timestampNs).replace(/\.?0+$/, '')} UTC`;
+}
+
+/** Reads a time such as `2026-11-20T12:00:00Z`, with up to nine decimals. @returns UNIX ns; `undefined` for another text */
+export function readMoment(text: string | undefined): bigint | undefined {
+  const [, seconds, fraction = ''] = MOMENT.exec(text ?? '') ?? [];
+  const ms = Date.parse(`${seconds}Z`);
+  return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, '0'));
 }
 
 /** Writes the time of day: `01:02:03 UTC`. */

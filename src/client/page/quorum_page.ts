@@ -5,20 +5,17 @@ import {
   EquivocationError,
   type QuorumClient,
   type QuorumStream,
-  RefusedError,
   type TaxonomyAsset,
 } from '../index.js';
 import { AssetList, type ListedValues } from './asset_list.js';
 import { barView, noticeView } from './bar_view.js';
-import { assetKey, Board, type Quote } from './board.js';
-import { listenToKeys } from './key_bindings.js';
 import { pause } from './one_at_a_time.js';
-import { operatorCard } from './operator_view.js';
 import type { PinStorage } from './pins.js';
+import { assetAt, readPlace } from './place.js';
 import { reasonText } from './plain_reason.js';
-import { QuorumBoard } from './quorum_board.js';
-import { addOperator, type LinkOperator, type LinkQuorum, readQuorumLink, tokenName } from './quorum_link.js';
-import { problemView, quorumDetail, ringView, thresholdOf, tokenForm } from './quorum_view.js';
+import { type LinkOperator, type LinkQuorum, readQuorumLink, tokenName } from './quorum_link.js';
+import { operatorCard, problemView, quorumDetail, ringView, thresholdOf, tokenForm } from './quorum_view.js';
+import { type Count, medianOf } from './quorum_votes.js';
 
 /** The channel with two frames a second, because people cannot read faster. */
 const CHANNEL = '500ms';
@@ -40,20 +37,23 @@ export interface QuorumPageOptions {
  */
 export function openQuorumPage(options: QuorumPageOptions): void {
   const { root } = options;
-  const show = (problem: string) => {
-    render(html`${barView({})}${problemView(problem)}`, root);
-  };
-  addEventListener('hashchange', () => location.reload());
-  const link = readQuorumLink(location.hash);
-  if (!link.ok) show(link.reason);
-  else
-    try {
-      // Checks the rules, and rejects operators that share a key. This client opens no connection.
-      createClient({ quorum: link.quorum });
-      openWithTokens(options, link.quorum);
-    } catch (error) {
-      show(`The link was not used: ${(error as Error).message}.`);
-    }
+  const opened = linkText();
+  addEventListener('hashchange', () => linkText() !== opened && location.reload());
+  try {
+    const quorum = readQuorumLink(location.hash);
+    // Checks the rules, and rejects operators that share a key. This client opens no connection.
+    createClient({ quorum });
+    openWithTokens(options, quorum);
+  } catch (error) {
+    render(html`${barView({})}${problemView(`The link was not used: ${(error as Error).message}.`)}`, root);
+  }
+}
+
+/** Returns the part of the address with the operators and their keys. */
+function linkText(): string {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  parameters.delete('asset');
+  return String(parameters);
 }
 
 /** Opens the page with the tokens that the tab has, or asks for tokens. */
@@ -89,48 +89,32 @@ class QuorumPage implements ListedValues {
   readonly #signOut: () => void;
   readonly #client: QuorumClient;
   readonly #stream: QuorumStream;
-  readonly #board: QuorumBoard;
   readonly #list: AssetList;
-  readonly #medians = new Board();
+  /** The newest count of each symbol. */
+  readonly #counts = new Map<string, Count>();
+  readonly #evidence = new Map<string, string>();
+  readonly #problems = new Map<string, string>();
   /** The operators that have each symbol. */
   readonly #owners = new Map<string, Set<string>>();
   assets: readonly TaxonomyAsset[] = [];
-  #chosen: TaxonomyAsset | undefined;
-  #wanted: readonly string[] = [];
-  #isDetailed = false;
   #problem = '';
 
   constructor(root: HTMLElement, worker: string, quorum: LinkQuorum, signOut: () => void) {
     this.#root = root;
     this.#quorum = quorum;
     this.#signOut = signOut;
-    const { operators, maxAgeMs } = quorum;
-    const names = operators.map(({ name }) => name);
-    this.#board = new QuorumBoard(names, maxAgeMs);
+    const { operators } = quorum;
     this.#client = createClient({ quorum, worker });
-    this.#client.on('noQuorum', (event) => this.#board.take(event));
+    this.#client.on('noQuorum', (event) => this.#counts.set(event.symbol, event));
     this.#client.on('error', ({ operator, error }) => {
-      if (error instanceof EquivocationError) this.#board.accuse(operator, error);
-    });
-    const blocked = new Set<string>();
-    addEventListener('securitypolicyviolation', ({ blockedURI }) => {
-      for (const { name, urls } of operators) {
-        for (const url of urls) if (isAt(blockedURI, url)) blocked.add(url);
-        if (urls.every((url) => blocked.has(url))) this.#board.block(name);
-      }
+      if (error instanceof EquivocationError) this.#evidence.set(operator, error.evidence);
     });
     const history = createStreamClient(operators.find(({ token }) => token !== undefined) ?? operators[0]!);
     this.#list = new AssetList({
       values: this,
-      sealOf: ({ symbol }) => ringView(this.#board.row(symbol), operators.length),
+      sealOf: ({ symbol }) => ringView(this.#counts.get(symbol), quorum),
       get: (path) => history.get(path),
       nowMs: () => Date.now(),
-      onChoose: (asset) => {
-        this.#chosen = asset;
-        this.#isDetailed = true;
-        this.#streamSeenSymbols();
-      },
-      onSeal: () => undefined,
       onSeen: () => this.#streamSeenSymbols(),
       draw: () => this.#draw(),
     });
@@ -140,33 +124,23 @@ class QuorumPage implements ListedValues {
   run(): void {
     void this.#read();
     for (const operator of this.#quorum.operators) void this.#readSymbols(operator);
-    listenToKeys({
-      list: this.#list,
-      chosen: () => this.#chosen,
-      moveResolution: () => undefined,
-      back: () => this.#showList(),
-    });
+    addEventListener('hashchange', () => this.#streamSeenSymbols());
     setInterval(() => this.#draw(), DRAW_MS);
     this.#draw();
   }
 
-  quote(asset: TaxonomyAsset): Quote | undefined {
-    return this.#board.row(asset.symbol).price === undefined ? undefined : this.#medians.quote(asset);
+  quote({ symbol }: TaxonomyAsset) {
+    const price = medianOf(this.#counts.get(symbol), this.#quorum.maxAgeMs);
+    return price === undefined ? undefined : { price, status: undefined };
   }
 
-  seal({ symbol }: TaxonomyAsset): string {
-    return this.#board.row(symbol).price === undefined ? 'waiting' : 'verified';
+  seal(asset: TaxonomyAsset): string {
+    return this.quote(asset) === undefined ? 'waiting' : 'verified';
   }
 
   async #read(): Promise<void> {
     try {
-      for await (const tick of this.#stream) {
-        this.#board.take(tick);
-        const { price, timestampNs, ageMs } = tick;
-        const symbol = assetKey({ symbol: tick.symbol, signatureType: 'evm' });
-        const values = { symbol, price, timestampNs, ageMs, status: undefined, attributes: {} };
-        this.#medians.apply(values, performance.now());
-      }
+      for await (const tick of this.#stream) this.#counts.set(tick.symbol, tick);
     } catch (error) {
       this.#problem = `No further prices come: ${reasonText(error as Error)}.`;
     }
@@ -180,11 +154,10 @@ class QuorumPage implements ListedValues {
       try {
         for (const symbol of await client.assets())
           this.#owners.set(symbol, (this.#owners.get(symbol) ?? new Set()).add(name));
-        this.#board.noteAnswer(name);
+        this.#problems.delete(name);
         return this.#listSharedSymbols();
       } catch (error) {
-        const verdict = error instanceof RefusedError ? 'refused' : 'down';
-        this.#board.noteAnswer(name, verdict, reasonText(error as Error));
+        this.#problems.set(name, `does not list its assets: ${reasonText(error as Error)}`);
         await pause(ASK_AGAIN_MS);
       }
     }
@@ -197,60 +170,45 @@ class QuorumPage implements ListedValues {
     this.assets = symbols
       .sort()
       .map((symbol) => ({ id: 0, symbol, signatureType: 'evm', aggregation: '', calendar: '' }));
-    const [first] = this.assets;
-    if (this.#chosen === undefined && first !== undefined) {
-      this.#chosen = first;
-      this.#list.mark(first);
-    }
-    this.#list.refresh();
     this.#streamSeenSymbols();
+  }
+
+  get #chosen(): TaxonomyAsset | undefined {
+    return assetAt(this.assets, readPlace(location.hash));
   }
 
   /** Streams the symbols that the reader sees. */
   #streamSeenSymbols(): void {
-    const symbols = [...this.#list.seen, ...(this.#chosen === undefined ? [] : [this.#chosen])];
-    const wanted = [...new Set(symbols.map(({ symbol }) => symbol))];
-    const removed = this.#wanted.filter((symbol) => !wanted.includes(symbol));
-    const added = wanted.filter((symbol) => !this.#wanted.includes(symbol));
-    if (removed.length > 0) this.#stream.remove(removed);
-    if (added.length > 0) this.#stream.add(added);
-    for (const symbol of removed) this.#board.forget(symbol);
-    this.#wanted = wanted;
-  }
-
-  /** @returns true if a narrow screen showed the asset */
-  #showList(): boolean {
-    const wasDetailed = this.#isDetailed;
-    this.#isDetailed = false;
+    const chosen = this.#chosen;
+    const wanted = [
+      ...new Set([...this.#list.seen, ...(chosen ? [chosen] : [])].map(({ symbol }) => symbol)),
+    ];
+    const { symbols } = this.#stream;
+    const removed = symbols.filter((symbol) => !wanted.includes(symbol));
+    this.#stream.remove(removed);
+    this.#stream.add(wanted.filter((symbol) => !symbols.includes(symbol)));
+    for (const symbol of removed) this.#counts.delete(symbol);
     this.#draw();
-    return wasDetailed;
   }
 
   #draw(): void {
-    this.#list.read([]);
-    const quorum = this.#quorum;
-    const row = this.#chosen && this.#board.row(this.#chosen.symbol);
-    const operators = this.#board.operators();
-    const empty =
+    const [quorum, chosen] = [this.#quorum, this.#chosen];
+    const { symbol } = chosen ?? {};
+    const threshold = thresholdOf(quorum);
+    const told =
       this.assets.length > 0
-        ? `${this.assets.length} assets of at least ${thresholdOf(quorum)} operators`
-        : `No asset is listed yet: at least ${thresholdOf(quorum)} operators have to answer.`;
-    const foot = html`<p class="foot soft"><span id="count" role="status">${empty}</span></p>`;
+        ? `${this.assets.length} assets of at least ${threshold} operators`
+        : `No asset is listed yet: at least ${threshold} operators have to answer.`;
+    const foot = html`<p class="foot soft"><span id="count" role="status">${told}</span></p>`;
     const notice = this.#problem === '' ? undefined : ({ tone: 'bad', text: this.#problem } as const);
     const bar = barView({ onSearch: (text) => this.#list.search(text), onSignOut: this.#signOut });
-    const detail = quorumDetail({ quorum, row, operators, onBack: () => this.#showList() });
+    const count = symbol === undefined ? undefined : this.#counts.get(symbol);
+    const detail = { quorum, symbol, count, problems: this.#problems, evidence: this.#evidence };
+    const [first] = quorum.operators as readonly [LinkOperator];
     render(
-      html`${bar}${noticeView(notice)}<main id="quorum" class=${this.#isDetailed ? 'detailed' : ''}>${this.#list.view(foot)}${detail}</main>
-${operatorCard((url, signer) => {
-  location.hash = addOperator(location.hash, quorum.operators[0]!, url, signer);
-})}`,
+      html`${bar}${noticeView(notice)}<main id="quorum" class=${readPlace(location.hash).asset === undefined ? '' : 'detailed'}>${this.#list.view(chosen, foot)}${quorumDetail(detail)}</main>
+${operatorCard(first.urls, first.signers)}`,
       this.#root,
     );
   }
-}
-
-/** Returns whether an address that the policy blocked belongs to a service. */
-function isAt(blocked: string, url: string): boolean {
-  const { host } = new URL(url);
-  return URL.canParse(blocked) && new URL(blocked).host === host;
 }

@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit-html';
-import type { OperatorVote } from '../index.js';
-import { copyButton, hexText, quorumRing, type View } from './parts.js';
+import { hexText, quorumRing, saveFile, type View } from './parts.js';
+import { hashWith } from './place.js';
 import { exactPrice } from './price_text.js';
-import { type OperatorState, type QuorumRow, voteText } from './quorum_board.js';
-import { hostsOf, type LinkOperator, type LinkQuorum } from './quorum_link.js';
+import { addOperator, hostOf, type LinkOperator, type LinkQuorum } from './quorum_link.js';
+import { type Count, medianOf, reasonOf, voteText } from './quorum_votes.js';
 
 /** Draws the form that asks for a token of each operator. */
 export function tokenForm(
@@ -16,13 +16,28 @@ export function tokenForm(
     onTokens([...inputs].map(({ value }) => value.trim()));
   };
   const fields = operators.map(({ urls }) => {
-    const title = hostsOf(urls).join(', ');
+    const title = urls.map(hostOf).join(', ');
     return html`<label>${title}<div class="field"><input type="password" autocomplete="off" spellcheck="false" aria-label="Token of ${title}"></div></label>`;
   });
   return html`<main id="quorum"><form class="login" @submit=${submit}><h1>Prices on which ${operators.length} operators agree</h1>
 <p>Each operator gives its own access token, and this page sends it to that operator only.</p>${fields}
 <div class="field"><button type="submit">Open</button></div>
 <p class="soft">An operator without a token does not count. The tokens stay in this tab: closing the tab forgets them.</p></form></main>`;
+}
+
+/** Draws the card with the form for a further operator. @param urls the addresses of an operator, and its keys */
+export function operatorCard(urls: readonly string[], signers: readonly string[]): View {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const fields = new FormData(event.target as HTMLFormElement);
+    const [url, signer] = [String(fields.get('url')), String(fields.get('signer'))];
+    location.hash = addOperator(location.hash, { urls, signers }, url, signer);
+  };
+  return html`<div id="operator" class="card" popover role="dialog" aria-label="Add an operator"><h2>Add an operator</h2>
+<p>The page then shows a price only when the operators agree, with a ring that has a part for each of them. The operator of this page must name the other in listen.page_operators.</p>
+<form @submit=${submit}><label>Address <input name="url" type="url" required placeholder="https://b.example.com"></label>
+<label>Key of its streams <input name="signer" required pattern="0x[0-9a-fA-F]{40}" placeholder="0x…" autocomplete="off" spellcheck="false"></label>
+<button type="submit">Compare</button></form></div>`;
 }
 
 /** Draws the reason why a link cannot be used. */
@@ -36,42 +51,39 @@ export function thresholdOf({ operators, threshold }: LinkQuorum): number {
 }
 
 /** Draws the ring of a symbol, with the number of operators that agree or the reason why there is no price. */
-export function ringView({ symbol, price, agreeing, votes, reason }: QuorumRow, count: number): View {
-  const text = price === undefined ? reason : `${agreeing} of ${count}`;
-  const name = price === undefined ? `no price: ${reason}` : `${text} operators agree`;
-  const verdicts = Array.from({ length: count }, (_, i) => votes[i]?.verdict ?? 'silent');
-  return html`${quorumRing(verdicts)}<span class="seal ring-text" title="${symbol}: ${name}">${text}</span>`;
+export function ringView(count: Count | undefined, { operators, maxAgeMs }: LinkQuorum): View {
+  const verdicts = operators.map((_, i) => count?.operators[i]?.verdict ?? 'silent');
+  const agreeing = verdicts.filter((verdict) => verdict === 'agrees').length;
+  const isKnown = medianOf(count, maxAgeMs) !== undefined;
+  const text = isKnown ? `${agreeing} of ${operators.length}` : reasonOf(count);
+  return html`<span class="sealed" title=${isKnown ? `${text} operators agree` : `no price: ${text}`}>${quorumRing(verdicts)}<span class="seal ring-text">${text}</span></span>`;
 }
 
 export interface QuorumDetail {
   readonly quorum: LinkQuorum;
   /** The chosen symbol; `undefined` before the first answer. */
-  readonly row: QuorumRow | undefined;
-  readonly operators: readonly OperatorState[];
-  readonly onBack: () => void;
+  readonly symbol: string | undefined;
+  readonly count: Count | undefined;
+  /** The reasons why operators do not list their assets, by the operator's name. */
+  readonly problems: ReadonlyMap<string, string>;
+  /** The texts of evidence files against operators, by the operator's name. */
+  readonly evidence: ReadonlyMap<string, string>;
 }
 
-/** Draws the chosen symbol with the operators' prices, the rules and the state of each operator. */
-export function quorumDetail({ quorum, row, operators, onBack }: QuorumDetail): View {
-  const count = quorum.operators.length;
-  const { maxSpreadPercent = 1, maxAgeMs } = quorum;
-  const head =
-    row === undefined
-      ? nothing
-      : html`<header class="head"><button type="button" id="back" aria-label="Back to the assets" @click=${onBack}>←</button><h1 id="symbol">${row.symbol}</h1>
-<p class="now"><span id="price" class="number">${row.price === undefined ? '—' : exactPrice(row.price)}</span></p><p class="sealed">${ringView(row, count)}</p></header>
-<ul class="votes">${row.votes.map(voteItem)}</ul>`;
-  return html`<section class="detail" aria-label="The chosen asset">${head}
-<h2>Operators</h2><ul class="operators">${operators.map((state, i) => operatorItem(state, quorum.operators[i]!))}</ul>
-<p class="soft">A price is the median of at least ${thresholdOf(quorum)} of ${count} operators that agree: within ${maxSpreadPercent} % of each other, and at most ${maxAgeMs / 1_000} s old. Your browser checks each operator's signature against the key in your link. Each part of a ring is an operator; a public log belongs to one service, so the page of each operator shows it.</p>
+/** Draws the chosen symbol with each operator's price and state, and the rules. */
+export function quorumDetail({ quorum, symbol, count, problems, evidence }: QuorumDetail): View {
+  const { operators, maxSpreadPercent = 1, maxAgeMs } = quorum;
+  const price = medianOf(count, maxAgeMs);
+  const items = operators.map(({ name, signers }, i) => {
+    const vote = count?.operators[i];
+    const proof = evidence.get(name);
+    const text = vote === undefined ? (problems.get(name) ?? 'no price yet') : voteText(vote);
+    const save = () => saveFile('tickseal-evidence.json', proof!);
+    return html`<li data-verdict=${proof === undefined ? (vote?.verdict ?? 'silent') : 'equivocates'}><i class="dot"></i><span>${name}</span><span class="price number">${vote?.price === undefined ? '—' : exactPrice(vote.price)}</span><span class="state">${text}</span>${hexText(vote?.signer ?? signers[0]!)}${proof === undefined ? nothing : html`<button type="button" class="plain-button" @click=${save}>Save the evidence</button>`}</li>`;
+  });
+  return html`<section class="detail" aria-label="The chosen asset"><header class="head"><a id="back" href=${hashWith({ asset: undefined }, location.hash)} aria-label="Back to the assets">←</a><h1 id="symbol">${symbol}</h1>
+<p class="now"><span id="price" class="number">${price === undefined ? '—' : exactPrice(price)}</span></p>${ringView(count, quorum)}</header>
+<ul class="votes">${items}</ul>
+<p class="soft">A price is the median of at least ${thresholdOf(quorum)} of ${operators.length} operators that agree: within ${maxSpreadPercent} % of each other, and at most ${maxAgeMs / 1_000} s old. Your browser checks each operator's signature against the key in your link. Each part of a ring is an operator; a public log belongs to one service, so the page of each operator shows it.</p>
 <button type="button" class="plain-button" popovertarget="operator">Add an operator</button></section>`;
-}
-
-function operatorItem({ name, verdict, text, evidence }: OperatorState, { signers }: LinkOperator): View {
-  return html`<li data-verdict=${verdict}><i class="dot"></i><span>${name}</span><span class="state">${text}</span>${signers.map(hexText)}${evidence === undefined ? nothing : copyButton('Copy evidence', () => evidence)}</li>`;
-}
-
-function voteItem(vote: OperatorVote): View {
-  const { operator, verdict, price, signer } = vote;
-  return html`<li data-verdict=${verdict}><i class="dot"></i><span>${operator}</span><span class="price number">${price === undefined ? '—' : exactPrice(price)}</span><span class="state">${voteText(vote)}</span>${signer === undefined ? nothing : hexText(signer)}</li>`;
 }

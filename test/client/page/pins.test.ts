@@ -1,6 +1,6 @@
 import { test } from 'tap';
-import { assetAt, readFragment, readPlace, writePlace } from '../../../src/client/page/fragment.js';
 import { isSameKey, keyTypeOf, PinnedSigners } from '../../../src/client/page/pins.js';
+import { assetAt, hashWith, readPlace } from '../../../src/client/page/place.js';
 
 const EVM = `0x${'Ab'.repeat(20)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
@@ -65,42 +65,24 @@ test('a key tells its type by its length', async (t) => {
     t.equal(keyTypeOf(text), undefined, text);
 });
 
-test('a link carries a token and keys', async (t) => {
-  const none = { token: undefined, signers: [], streamSigner: undefined };
-  t.same(readFragment(`#token=a%2Bb&signer=${EVM}&signer=${STARK}`), {
-    ...none,
-    token: 'a+b',
-    signers: [EVM, STARK],
-  });
-  t.same(readFragment(`#stream_signer=${OTHER}`), { ...none, streamSigner: OTHER });
-  t.same(readFragment('#token='), none);
-  t.same(readFragment(''), none);
-});
-
-test('the address has the place, and a copied link its signers', async (t) => {
+test('the address has the place, and keeps what is not changed', async (t) => {
   const place = {
-    symbol: 'BTC/USD',
-    signatureType: 'stark',
+    asset: 'BTC/USD',
+    signature_type: 'stark',
     resolution: '1D',
-    at: '1764000000',
+    at: '2026-11-20T12:00:00Z',
     compare: `stark ${'E'.repeat(64)}`,
-  } as const;
-  const text = writePlace(place, { signers: [EVM, STARK], streamSigner: OTHER });
-  t.same(readPlace(text), place);
-  t.same(readFragment(text), { token: undefined, signers: [EVM, STARK], streamSigner: OTHER });
-  const nowhere = {
-    symbol: undefined,
-    signatureType: undefined,
-    resolution: undefined,
-    at: undefined,
-    compare: undefined,
   };
-  t.equal(writePlace(nowhere, { signers: [EVM], streamSigner: undefined }), '');
-  t.equal(readPlace('#asset=A&resolution=D').resolution, '1D');
-  t.same(
-    readPlace(`#asset=${'A'.repeat(65)}&resolution=7&signature_type=evm&at=&compare=${'E'.repeat(71)}`),
-    nowhere,
-  );
+  const hash = hashWith(place, '#quorum=https://a');
+  t.match(hash, '&at=2026-11-20T12:00:00Z&');
+  t.same(readPlace(hash), place);
+  t.equal(hashWith({ at: undefined, asset: 'B' }, '#asset=A&at=1&signer=0x1'), '#asset=B&signer=0x1');
+  const nowhere = { asset: undefined, signature_type: undefined, at: undefined, compare: undefined };
+  t.same(readPlace(`#asset=${'A'.repeat(71)}&resolution=7&at=&compare=${'E'.repeat(71)}`), {
+    ...nowhere,
+    resolution: '1',
+  });
+  t.same(readPlace(''), { ...nowhere, resolution: '1' });
 });
 
 test('the asset of a place', async (t) => {
@@ -122,7 +104,7 @@ test('the asset of a place', async (t) => {
     ['#asset=aB', 2],
     ['#asset=c', 4],
     ['#asset=D', undefined],
-    ['', undefined],
+    ['', 1],
   ] as const;
   for (const [hash, id] of cases) t.equal(assetAt(assets as never, readPlace(hash))?.id, id, hash);
 });

@@ -1,17 +1,6 @@
 import { test } from 'tap';
-import {
-  type AggregateForm,
-  parseDecimalPrice,
-  RefusedError,
-  UnreachableError,
-} from '../../../src/client/index.js';
-import {
-  ageMs,
-  ConnectionLog,
-  clockRemark,
-  connectionState,
-} from '../../../src/client/page/connection_state.js';
-import { contractCall, verifyCommand } from '../../../src/client/page/copy_texts.js';
+import { parseDecimalPrice, RefusedError, UnreachableError } from '../../../src/client/index.js';
+import { ConnectionLog, connectionState, nodesText } from '../../../src/client/page/connection_state.js';
 import { faultOf, isOtherSigner, offlineNotice } from '../../../src/client/page/frame_fault.js';
 import { plainReason, reasonText } from '../../../src/client/page/plain_reason.js';
 import {
@@ -20,16 +9,17 @@ import {
   changeText,
   clockText,
   exactPrice,
-  keptLength,
+  inputsText,
   marketText,
-  pointsText,
+  momentText,
+  readMoment,
   shortHex,
   shownDecimals,
   shownPrice,
   timeText,
   titleText,
 } from '../../../src/client/page/price_text.js';
-import { agreementText, StreamedPrices } from '../../../src/client/page/streamed_prices.js';
+import { verifyCommand } from '../../../src/client/page/proof.js';
 import { MARKET_STATUS_NAMES } from '../../../src/wire/market_status_codes.js';
 
 test('prices in the table have six digits, at least two of them decimals; the proof has all', async (t) => {
@@ -91,7 +81,7 @@ test('the connection in a word', async (t) => {
   const log = new ConnectionLog();
   const state = (nowMs: number, subscribed = 3) => connectionState(log, subscribed, nowMs);
   t.match(state(0), { tone: 'waiting', text: 'Connecting' });
-  log.up();
+  log.isUp = true;
   t.match(state(9_000), { tone: 'waiting', text: 'Connected' });
   log.passed(1_000, 0);
   t.match(state(3_000), { tone: 'good', text: 'Live' });
@@ -101,7 +91,7 @@ test('the connection in a word', async (t) => {
   t.match(state(9_000), { tone: 'bad', text: 'Frames fail' });
   log.passed(9_100, 0);
   t.match(state(9_100), { tone: 'good', text: 'Live' });
-  log.missed({ fromNs: 1_000_000_000n, toNs: 2_200_000_000n }, 9_100);
+  log.missed({ symbols: [], fromNs: 1_000_000_000n, toNs: 2_200_000_000n }, 9_100);
   const afterGap = 'Live · 1.2 s gap';
   t.match(state(9_100), { tone: 'good', text: afterGap });
   log.passed(69_100, 0);
@@ -114,11 +104,6 @@ test('the connection in a word', async (t) => {
   log.isOnline = false;
   t.match(state(9_000), { tone: 'bad', text: 'Offline' });
   t.match(log, { verified: 5, failed: 1, lastFrameMs: 9_100, gaps: 1 });
-  t.same([0, 3_000, -60_000].map(clockRemark), [
-    'agrees with the service',
-    '3.0 s ahead of the service',
-    '60 s behind the service',
-  ]);
 });
 
 test('reasons come in plain words, without the texts of a browser', async (t) => {
@@ -136,12 +121,6 @@ test('reasons come in plain words, without the texts of a browser', async (t) =>
   t.notMatch(offlineNotice(undefined).text, 'as of');
 });
 
-test('only the digits after the first changed one move', async (t) => {
-  t.equal(keptLength('95,028.76', '95,029.11'), 5);
-  t.equal(keptLength('9.99', '10.00'), 0);
-  t.equal(keptLength('1.00', '1.00'), 4);
-});
-
 test('a frame of the key that the service names is not a forged one', async (t) => {
   const signer = `0x${'Ab'.repeat(20)}`;
   const other = { name: 'signer', status: 'failed', reason: 'signed by another' } as const;
@@ -155,53 +134,41 @@ test('a frame of the key that the service names is not a forged one', async (t) 
 
 test('what is copied can be pasted', async (t) => {
   const answer = `{"data":{"A":{"note":"it's"}}}`;
-  const options = { answer, asset: { signatureType: 'evm' }, signer: '0x12', oracleId: 'servc' } as const;
-  t.equal(verifyCommand(options), `tickseal verify --signer 0x12 '{"data":{"A":{"note":"it'\\''s"}}}'`);
-  t.match(
-    verifyCommand({ ...options, asset: { signatureType: 'stark' } }),
-    `tickseal verify --signer 0x12 --oracle-id 'servc' '{`,
+  const request = { answer, symbol: 'A', signers: ['0x12'], algorithms: new Map(), atNs: undefined };
+  const quoted = `'{"data":{"A":{"note":"it'\\''s"}}}'`;
+  t.equal(verifyCommand({ ...request, oracleId: undefined }), `tickseal verify --signer 0x12 ${quoted}`);
+  t.equal(
+    verifyCommand({ ...request, oracleId: 'servc' }),
+    `tickseal verify --signer 0x12 --oracle-id 'servc' ${quoted}`,
   );
-  t.equal(contractCall('0xab', 7), `cast call "$VERIFIER" 'priceOf(bytes,uint16)' 0xab 7`);
 });
 
-test('an age is below 0 for a time ahead of the clock', async (t) => {
-  const nowMs = 1_800_000_000_000;
-  t.equal(ageMs(BigInt(nowMs) * 1_000_000n, nowMs + 1_500), 1_500);
-  t.equal(ageMs(BigInt(nowMs) * 1_000_000n + 500_000n, nowMs), -0.5);
-});
-
-test('a price is compared with the aggregate of its own time, in one line', async (t) => {
-  const units = 10n ** 18n;
-  const streamed = new StreamedPrices();
-  for (const [second, price] of [
-    [10, 100n],
-    [11, 101n],
-    [20, 105n],
-  ] as const)
-    streamed.add({ price: price * units, timestampNs: BigInt(second) * 1_000_000_000n });
-  const at = (ms: number, price: bigint) =>
-    streamed.difference({
-      price: price * units,
-      service: { timestampNs: BigInt(ms) * 1_000_000n },
-    } as AggregateForm);
-  t.equal(at(10_400, 101n), 0n, 'the service signs between two frames');
-  t.equal(at(19_500, 101n), 4n * units, 'no frame of another time counts');
-  t.equal(at(15_000, 101n), undefined);
-  const facts = { attributes: { marketStatus: null, inputAgeMs: 412, publishers: 3, spreadPpm: 90 } };
-  const line = agreementText(facts, { price: 100n * units }, 0n);
-  t.equal(line, 'Stream = aggregate, 0.0 bp · 3 publishers within 0.9 bp · 0.4 s');
-  t.match(
-    agreementText(facts, { price: 100n * units }, units / 100n),
-    /^Stream \+1\.0 bp against the aggregate · /,
+test('the signed attributes of a frame stand in one line', async (t) => {
+  t.equal(
+    inputsText({ marketStatus: null, inputAgeMs: 412, publishers: 3, spreadPpm: 90 }),
+    '3 publishers within 0.9 bp · newest price 0.4 s old',
   );
   t.equal(
-    agreementText({ attributes: { inputAgeMs: 5_000, publishers: 1, spreadPpm: 0 } }, undefined, undefined),
-    '1 publisher · 5.0 s',
+    inputsText({ inputAgeMs: 5_000, publishers: 1, spreadPpm: 0 }),
+    '1 publisher · newest price 5.0 s old',
   );
-  t.same(
-    [pointsText(-3n, 10_000n), pointsText(4n, 10_000_000n), pointsText(1n, 0n)],
-    ['−3.0 bp', '0.0 bp', ''],
-  );
-  streamed.clear();
-  t.equal(at(10_400, 101n), undefined);
+  t.equal(inputsText({}), '');
+});
+
+test('a moment is read with the digits that it has', async (t) => {
+  const ns = 1_795_310_523_120_000_000n;
+  t.equal(readMoment('2026-11-22T01:22:03.12Z'), ns);
+  t.equal(momentText(ns), '2026-11-22 01:22:03.12 UTC');
+  t.equal(momentText(1_795_310_520_000_000_000n), '2026-11-22 01:22:00 UTC');
+  for (const text of [undefined, '', 'yesterday', '2026-13-01T00:00:00Z', '2026-11-22T01:22:03'])
+    t.equal(readMoment(text), undefined, String(text));
+});
+
+test('the page says which node serves it, and which node makes the prices', async (t) => {
+  const text = (self: number, ...roles: readonly string[]) =>
+    nodesText(JSON.stringify({ data: { self, nodes: roles.map((role, i) => ({ node: i + 1, role })) } }));
+  t.equal(text(0, 'leader'), '', 'a process that is alone');
+  t.equal(text(3, 'leader', 'standby', 'edge'), 'Node 3 serves this page. Node 1 makes the prices.');
+  t.equal(text(3, 'standby', 'standby', 'edge'), 'Node 3 serves this page. No node makes prices just now.');
+  t.equal(text(1, 'leader', 'standby'), 'Node 1 serves this page and makes the prices.');
 });

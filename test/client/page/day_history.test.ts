@@ -1,28 +1,20 @@
 import { test } from 'tap';
 import type { TaxonomyAsset } from '../../../src/client/index.js';
-import { BasePrices } from '../../../src/client/page/base_prices.js';
-import { DayHistories, type DayHistory, sparkPath } from '../../../src/client/page/day_history.js';
+import {
+  DayHistories,
+  type DayHistory,
+  dayChange,
+  dayRange,
+  sparkPath,
+} from '../../../src/client/page/day_history.js';
 
-const DAY_MS = 86_400_000;
 const NOW_S = 1_800_000_000;
-const PRICE = 110n * 10n ** 18n;
 
 function asset(symbol: string): TaxonomyAsset {
   return { id: 1, symbol, signatureType: 'evm', aggregation: 'median', calendar: 'none' };
 }
 
 const [A, B, C] = [asset('A'), asset('B'), asset('C')];
-
-/** Opens bases over a service that answers at once. */
-function openBases() {
-  const service = { base: 100, isDown: false, asked: [] as string[], nowMs: 20_000 * DAY_MS - 1 };
-  const get = async (path: string) => {
-    service.asked.push(new URLSearchParams(path.split('?')[1]).get('symbols')!);
-    if (service.isDown) throw new Error('overloaded');
-    return JSON.stringify({ d: [{ s: 'ok', n: 'A', v: { prev_close_price: service.base, lp: 120 } }] });
-  };
-  return { bases: new BasePrices(get, () => service.nowMs), service };
-}
 
 /** Opens histories over a service that answers when `answer` is called. */
 function openDays() {
@@ -47,46 +39,6 @@ function openDays() {
   const symbols = () => service.asked.map((query) => query.get('assets')).join(' ');
   return { days: new DayHistories(get, () => service.nowMs), service, answer, symbols };
 }
-
-test('a base is read once a day, and one of yesterday is none of today', async (t) => {
-  const { bases, service } = openBases();
-  await bases.read([A]);
-  await bases.read([A]);
-  t.same(service.asked, ['A']);
-  t.equal(bases.change(A, PRICE), 0.1);
-  t.equal(bases.change({ ...A, id: 2 }, PRICE), 0.1, 'whatever its streaming ID');
-  t.equal(bases.change(B, PRICE), undefined);
-  t.equal(bases.change({ ...A, signatureType: 'stark' }, PRICE), undefined);
-  service.nowMs += 1;
-  service.base = 55;
-  const reading = bases.read([A]);
-  t.equal(bases.change(A, PRICE), undefined);
-  await reading;
-  t.equal(bases.change(A, PRICE), 1);
-});
-
-test('an answer of yesterday that comes late is not taken for one of today', async (t) => {
-  const { bases, service } = openBases();
-  const late = bases.read([A]);
-  service.nowMs += 1;
-  await late;
-  t.equal(service.asked.length, 2, 'it is read again at once');
-  t.equal(bases.change(A, PRICE), 0.1);
-});
-
-test('the last prices of all assets are read when they sort a list, 100 in a request', async (t) => {
-  const { bases, service } = openBases();
-  await bases.read([A]);
-  t.equal(bases.lastChange(A), 0.2);
-  t.equal(bases.lastChange(B), undefined);
-  service.base = 60;
-  await bases.refresh([A, ...Array.from({ length: 200 }, (_, i) => asset(`A${i}`))]);
-  t.same(
-    service.asked.slice(1).map((symbols) => symbols.split(',').length),
-    [100, 100, 1],
-  );
-  t.equal(bases.lastChange(A), 1);
-});
 
 test('one request reads 25 visible assets of a kind, and none of a row that has gone out of sight', async (t) => {
   const { days, service, answer, symbols } = openDays();
@@ -114,8 +66,8 @@ test('one request reads 25 visible assets of a kind, and none of a row that has 
   t.equal(service.asked[4]!.get('assets'), 'A25');
   await answer();
   t.equal(service.asked.length, 5);
-  t.match(days.follow(stark, undefined), { low: 4, high: 8 });
-  t.match(days.follow(B, undefined), { low: 4, high: 8 }, 'an asset that was asked for keeps its answer');
+  t.same(dayRange(days.get(stark)!, undefined), [4, 8]);
+  t.ok(days.get(B), 'an asset that was asked for keeps its answer');
 });
 
 test('an asset without candles has no history, and is not asked for again at once', async (t) => {
@@ -124,7 +76,7 @@ test('an asset without candles has no history, and is not asked for again at onc
   await answer();
   await days.read([C]);
   t.equal(service.asked.length, 1);
-  t.equal(days.follow(C, 1), undefined);
+  t.equal(days.get(C), undefined);
 });
 
 test('a history is read again after a quarter of an hour, and after a failure in 15 s', async (t) => {
@@ -139,7 +91,7 @@ test('a history is read again after a quarter of an hour, and after a failure in
   void days.read([A]);
   await answer();
   t.equal(symbols(), 'A A');
-  t.match(days.follow(A, undefined), { low: 4, high: 8 }, 'the older history stays');
+  t.ok(days.get(A), 'the older history stays');
   service.nowMs += 14_999;
   await days.read([A]);
   t.equal(symbols(), 'A A');
@@ -148,16 +100,22 @@ test('a history is read again after a quarter of an hour, and after a failure in
   t.equal(symbols(), 'A A A');
 });
 
-test('a verified price widens the range, and the range does not shrink afterwards', async (t) => {
+test('a verified price widens the range, and moves the change', async (t) => {
   const { days, answer } = openDays();
   void days.read([A]);
   await answer();
-  const day = days.follow(A, 5);
-  t.match(day, { low: 4, high: 8 });
-  t.equal(days.follow(A, 6), day, 'a price in the range changes nothing');
-  t.match(days.follow(A, 9), { low: 4, high: 9 });
-  t.match(days.follow(A, 3), { low: 3, high: 9 });
-  t.match(days.follow(A, 5), { low: 3, high: 9 });
+  const day = days.get(A)!;
+  t.same(
+    [5, 9, 3].map((price) => dayRange(day, price)),
+    [
+      [4, 8],
+      [4, 9],
+      [3, 8],
+    ],
+  );
+  t.equal(dayChange(day, 6), 0.2, 'since the opening price of the 24 hours');
+  t.equal(dayChange(undefined, 6), undefined);
+  t.equal(dayChange({ candles: [], endS: 0 }, 6), undefined);
 });
 
 test('a closed market shows the 24 hours before it closed, also if its last price is repeated', async (t) => {
@@ -176,9 +134,10 @@ test('a closed market shows the 24 hours before it closed, also if its last pric
     () => NOW_S * 1_000,
   );
   await days.read([closed]);
-  t.match(days.follow(closed, undefined), { endS: closedS + 900, candles: [{}, {}], low: 4, high: 8 });
+  t.match(days.get(closed), { endS: closedS + 900, candles: [{}, {}] });
+  t.same(dayRange(days.get(closed)!, undefined), [4, 8]);
   await days.read([B]);
-  t.equal(days.follow(B, undefined)?.endS, NOW_S, 'an asset without market hours is shown until now');
+  t.equal(days.get(B)?.endS, NOW_S, 'an asset without market hours is shown until now');
 });
 
 test('at most 250 histories are kept', async (t) => {
@@ -188,32 +147,19 @@ test('at most 250 histories are kept', async (t) => {
     void days.read([one]);
     await answer();
   }
-  t.equal(days.follow(assets[0]!, undefined), undefined);
-  t.ok(days.follow(assets[1]!, undefined));
+  t.equal(days.get(assets[0]!), undefined);
+  t.ok(days.get(assets[1]!));
   t.equal(symbols().split(' ').length, 251);
 });
 
 test('a sparkline places prices by their times, and leaves a closed market open', async (t) => {
   const candle = (time: number, close: number) => ({ time, open: close, high: close, low: close, close });
   const day: DayHistory = {
-    candles: [
-      candle(NOW_S - 43_200, 1),
-      candle(NOW_S - 42_300, 3),
-      candle(NOW_S - 900, 2),
-      candle(NOW_S - 90_000, 9),
-    ],
+    candles: [candle(NOW_S - 43_200, 1), candle(NOW_S - 42_300, 3), candle(NOW_S - 900, 2)],
     endS: NOW_S,
-    low: 1,
-    high: 3,
   };
-  t.equal(
-    sparkPath(day, 3),
-    'M50.0 20.0h0L51.0 0.0M99.0 10.0h0L100.0 0.0',
-    'a candle of yesterday is left out',
-  );
-  t.equal(sparkPath({ ...day, candles: [candle(NOW_S - 900, 2)] }, undefined), '', 'one point is no line');
-  t.equal(
-    sparkPath({ ...day, low: 2, high: 2, candles: [candle(NOW_S - 900, 2)] }, 2),
-    'M99.0 10.0h0L100.0 10.0',
-  );
+  t.equal(sparkPath(day, 3), 'M50.0 20.0h0L51.0 0.0M99.0 10.0h0L100.0 0.0');
+  const single = { ...day, candles: [candle(NOW_S - 900, 2)] };
+  t.equal(sparkPath(single, undefined), '', 'one point is no line');
+  t.equal(sparkPath(single, 2), 'M99.0 10.0h0L100.0 10.0');
 });
