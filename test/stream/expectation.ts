@@ -9,7 +9,6 @@ export class Expectation {
   /** For `real_time`: the last change of each asset's price that was sent; 0 when the price is due in any case. */
   readonly toldOf = new Map<number, number>();
   readonly values = new Map<number, bigint>();
-  isReading = true;
   #seen = 0;
   #lastTs = 0n;
   #lastSentAtNs: bigint | undefined;

@@ -1,10 +1,13 @@
 import { signDigest } from '../../../src/client/sign/evm_sign.js';
 import { prefixedHex } from '../../../src/client/verify/bytes.js';
+import { type Evidence, formatEvidence, parseEvidence } from '../../../src/client/verify/evidence_file.js';
 import { eip191Digest, evmAggregateHash } from '../../../src/client/verify/evm_messages.js';
 import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
-import { factsOfAggregate } from '../../../src/client/verify/log_evidence.js';
+import { factsOfAggregate, verifyEvidence } from '../../../src/client/verify/log_evidence.js';
 import type { ReadLogFile } from '../../../src/client/verify/served_log.js';
 import { batchOf, formatBatchEntry } from '../../../src/tlog/batch_entry.js';
+import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
+import { parsePolicy } from '../../../src/tlog/log_policy.js';
 import { sortRecords } from '../../../src/tlog/price_record.js';
 import { formatNote } from '../../../src/tlog/signed_note.js';
 import { indexPath, parseTilePath, writeBundle } from '../../../src/tlog/tiles.js';
@@ -13,7 +16,7 @@ import { leafHash } from '../../../src/tlog/tree_hash.js';
 import { treeRoot } from '../../../src/tlog/tree_nodes.js';
 import { nodesOfEntries } from '../../tlog/small_log.js';
 import { tileBytes } from '../../tlog/tile_bytes.js';
-import { LOG, LOG_ORIGIN, recordAt, SECOND_NS, WITNESSES } from '../../tlog/witnessed_log.js';
+import { LOG, LOG_ORIGIN, policyText, recordAt, SECOND_NS, WITNESSES } from '../../tlog/witnessed_log.js';
 
 const SERVICE_KEY = new Uint8Array(32).fill(3);
 export const SERVICE_ADDRESS = checksumAddress(evmAddress(SERVICE_KEY));
@@ -57,6 +60,15 @@ export function signedPrice(
     },
     signed_prices: [],
   });
+}
+
+/** The policy of the logs of these tests: two of three witnesses. */
+export const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
+
+/** Returns a third party's verdict on evidence, from its file alone. */
+export function verdictOn(evidence: Evidence | undefined): ReturnType<typeof verifyEvidence> {
+  const read = parseEvidence(formatEvidence(evidence!));
+  return verifyEvidence(read, { policy: POLICY, signers: [SERVICE_ADDRESS], verifyEd25519: verifyByNode });
 }
 
 /** The delay of a log that is never late. */

@@ -1,22 +1,17 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
-import { type Evidence, formatEvidence, parseEvidence } from '../../../src/client/verify/evidence_file.js';
-import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
+import { type Evidence, parseEvidence } from '../../../src/client/verify/evidence_file.js';
 import { ServedLog } from '../../../src/client/verify/served_log.js';
 import { AuditFolder } from '../../../src/publiclog/witness/audit_folder.js';
 import { LogAudit, type LogAuditOptions } from '../../../src/publiclog/witness/log_audit.js';
 import { batchOf, formatBatchEntry, parseBatchEntry } from '../../../src/tlog/batch_entry.js';
-import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
-import { parsePolicy } from '../../../src/tlog/log_policy.js';
 import { sortRecords } from '../../../src/tlog/price_record.js';
 import { writeBundle } from '../../../src/tlog/tiles.js';
 import { TlogError } from '../../../src/tlog/tlog_error.js';
-import { policyText, recordAt } from '../../tlog/witnessed_log.js';
-import { AuditedLog, NO_DELAY, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
+import { recordAt } from '../../tlog/witnessed_log.js';
+import { AuditedLog, NO_DELAY, POLICY, signedPrice, startOf, verdictOn } from './audited_log.js';
 import { emptyFolder } from './small_witness.js';
-
-const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
 
 async function auditOf(
   t: Test,
@@ -39,14 +34,8 @@ function entryOf({ entries }: AuditedLog, batch: number, records: Uint8Array[], 
   return formatBatchEntry(batchOf({ ...parseBatchEntry(entries[batch]!), ...change }, records));
 }
 
-/** Returns a third party's verdict on the evidence, from its file alone. */
 async function proven(evidence: Evidence | undefined): Promise<string> {
-  const read = parseEvidence(formatEvidence(evidence!));
-  const fault = await verifyEvidence(read, {
-    policy: POLICY,
-    signers: [SERVICE_ADDRESS],
-    verifyEd25519: verifyByNode,
-  });
+  const fault = await verdictOn(evidence);
   return fault.verdict === 'verified' ? fault.statement : fault.verdict;
 }
 

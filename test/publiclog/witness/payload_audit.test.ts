@@ -1,16 +1,11 @@
 import { type Test, test } from 'tap';
 import type { Evidence } from '../../../src/client/verify/evidence_file.js';
-import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
 import { ServedLog } from '../../../src/client/verify/served_log.js';
 import { AuditFolder } from '../../../src/publiclog/witness/audit_folder.js';
 import { LogAudit } from '../../../src/publiclog/witness/log_audit.js';
-import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
-import { parsePolicy } from '../../../src/tlog/log_policy.js';
-import { policyText, recordAt } from '../../tlog/witnessed_log.js';
-import { AuditedLog, NO_DELAY, SERVICE_ADDRESS, signedPrice, startOf } from './audited_log.js';
+import { recordAt } from '../../tlog/witnessed_log.js';
+import { AuditedLog, NO_DELAY, POLICY, signedPrice, startOf, verdictOn } from './audited_log.js';
 import { emptyFolder } from './small_witness.js';
-
-const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
 
 /** Returns hashes that begin with these bytes. */
 const hashes = (...first: number[]) => first.map((byte) => new Uint8Array(32).fill(9).fill(byte, 0, 1));
@@ -33,10 +28,7 @@ async function auditOf(t: Test, log: AuditedLog, has: 'prices' | 'hashes' = 'has
   return (await audit.step()).evidence;
 }
 
-async function proven(evidence: Evidence | undefined): Promise<string> {
-  const expected = { policy: POLICY, signers: [SERVICE_ADDRESS], verifyEd25519: verifyByNode };
-  return (await verifyEvidence(evidence!, expected)).statement;
-}
+const proven = async (evidence: Evidence | undefined) => (await verdictOn(evidence)).statement;
 
 test('an honest log of payloads passes its audit, which goes on from its folder', async (t) => {
   const dir = emptyFolder(t);
