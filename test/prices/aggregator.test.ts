@@ -265,27 +265,6 @@ test('bad signatures count for the caller, whichever of its connections sends th
   t.same(await reasonsOf('mallory'), [BAD], 'the next second');
 });
 
-test('while there is much to do messages wait for their turn, and take effect in order', async (t) => {
-  let nowMs = 0;
-  const harness = await AggregatorHarness.start(t, {
-    assets,
-    publishers,
-    nowMs: () => ++nowMs,
-  });
-  const { aggregator, table } = harness;
-  const outcomes: (PublishOutcome | Promise<PublishOutcome>)[] = [];
-  const session = newSession();
-  const prices = [1n, 2n, 3n, 4n, 5n];
-  for (const price of prices)
-    outcomes.push(receive(aggregator, session, messageOf(first!, { BTCUSD: price }, START_NS + price)));
-  t.equal(table.price(bitcoin.index), 2n, 'two milliseconds of work were done at once');
-  const other = receive(aggregator, newSession('evm', 'bob'), messageOf(second!, { BTCUSD: 9n }, START_NS));
-  harness.endTurn();
-  for (const outcome of outcomes) t.match(await outcome, { ok: true, accepted: ['BTCUSD'] });
-  t.match(await other, { ok: true, accepted: ['BTCUSD'] });
-  t.equal(table.price(bitcoin.index), 7n, 'the mean of the newest two');
-});
-
 test('messages of one connection are answered in order, whichever of them waited for their turn or their verdicts', async (t) => {
   let nowMs = 0;
   let release = () => {};
