@@ -16,7 +16,7 @@ export interface Check {
 
 /** The sizes that arguments change. */
 export interface Sizes {
-  /** The number of times that `cluster` causes each fault, after which it prints a table of silences; `undefined` for the default. */
+  /** The number of times that `cluster` causes each fault; `undefined` for the default. */
   readonly rounds: number | undefined;
   /** A name of a fault. A check with named faults runs only this fault. */
   readonly only: string | undefined;

@@ -1,13 +1,14 @@
 import { TOKEN } from '../load/config.js';
 import { fetchBody, fetchOnce } from '../load/fetch_body.js';
 import { readMetrics } from '../load/metrics.js';
+import { publishFirstPrices } from '../load/priced_service.js';
 import type { ServerProcess } from '../load/server_process.js';
 import { percentile } from '../load/statistics.js';
 import { openStreams, type Streams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { measureUsage } from '../load/usage.js';
 import { pause } from '../load/wait.js';
-import { AckedPublisher, keepSending, publishFirst } from './publisher.js';
+import { AckedPublisher, keepSending } from './publisher.js';
 import { until } from './service.js';
 
 const PUBLISH_INTERVAL_MS = 10;
@@ -57,7 +58,7 @@ export class Healthy {
   static async open(service: ServerProcess, assetCount: number): Promise<Healthy> {
     const { port } = service;
     const updates = new Updates('evm');
-    await publishFirst(port, assetCount, updates);
+    await publishFirstPrices(port, assetCount, updates);
     await until('the first is signed', async () =>
       fetchBody(port, '/v1/prices/latest?assets=A0').then(
         () => true,

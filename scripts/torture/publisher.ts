@@ -2,7 +2,6 @@ import { TOKEN } from '../load/config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
 import { publishMessage, type Update, type Updates } from '../load/updates.js';
 import { type Account, keepNewer } from './account.js';
-import { until } from './service.js';
 
 export interface AckedPublisherOptions {
   readonly port: number;
@@ -109,13 +108,4 @@ export function keepSending(publishers: readonly { send(): void }[], intervalMs:
     for (const publisher of publishers) publisher.send();
   }, intervalMs);
   return () => clearInterval(timer);
-}
-
-/** Publishes a price of publisher 0 for each of the first assets, and waits until the service has accepted the prices. */
-export async function publishFirst(port: number, assetCount: number, updates: Updates): Promise<void> {
-  const assets = Array.from({ length: assetCount }, (_, asset) => asset);
-  const publisher = await AckedPublisher.open({ port, publisher: 0, assets, ack: 'true', updates });
-  publisher.send();
-  await until('every asset has a price', () => publisher.acknowledged.size === assetCount);
-  publisher.close();
 }

@@ -1,13 +1,14 @@
 import { TOKEN } from '../load/config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
 import { readMetrics } from '../load/metrics.js';
+import { publishFirstPrices } from '../load/priced_service.js';
 import { type ServerProcess, startService } from '../load/server_process.js';
 import { median, percentile } from '../load/statistics.js';
 import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 import { type Check, count, exactly, measured, NONE, type Scale, timing } from './check.js';
-import { AckedPublisher, keepSending, publishFirst } from './publisher.js';
+import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
 /** The check with readers that stall. The frames are large and quickly fill the kernel's buffers. */
@@ -62,7 +63,7 @@ async function measure(scale: Scale) {
   const service = await startService(file);
   const updates = new Updates('evm');
   const all = Array.from({ length: ASSETS }, (_, asset) => asset);
-  await publishFirst(service.port, ASSETS, updates);
+  await publishFirstPrices(service.port, ASSETS, updates);
   const publisher = await AckedPublisher.open({
     port: service.port,
     publisher: 0,

@@ -13,6 +13,7 @@ import { leafHash } from '../../src/tlog/tree_hash.js';
 import { consistencyProof, inclusionPath, treeRoot } from '../../src/tlog/tree_nodes.js';
 import { isConsistent, isIncluded } from '../../src/tlog/tree_proofs.js';
 import { formatVerifierKey, parseVerifierKey } from '../../src/tlog/verifier_key.js';
+import { Random } from '../random.js';
 import { ask, goJudge, type Judge, pythonJudge } from './judges.js';
 import { nodesOfEntries, numberedEntries, TESSERA_CHECKPOINT, TESSERA_KEY } from './small_log.js';
 import { tileBytes } from './tile_bytes.js';
@@ -21,7 +22,8 @@ import { LOG, LOG_ORIGIN, WITNESSES } from './witnessed_log.js';
 // Comparisons with other implementations, if they are installed: golang.org/x/mod/sumdb for Go and aics-tlog for Python.
 // TICKSEAL_TLOG_PYTHON selects a Python other than python3; scripts/python_packages.sh tlog makes one. The seed of the random changes is the date.
 
-const random = randomsOf(Math.floor(Date.now() / 86_400_000));
+const choices = new Random(Math.floor(Date.now() / 86_400_000));
+const random = (below: number) => choices.below(below);
 
 for (const judge of [goJudge(), pythonJudge()]) {
   const { name, skip } = judge;
@@ -175,15 +177,4 @@ function changedList(hashes: readonly Uint8Array[], isChanged: boolean): Uint8Ar
   else if (kind === 1) copy.splice(place, 1);
   else copy.splice(place, 0, new Uint8Array(randomBytes(32)));
   return copy;
-}
-
-/** Returns a generator of integers from 0 to below a limit: xorshift32. */
-function randomsOf(seed: number): (below: number) => number {
-  let state = seed * 2_654_435_761 || 1;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
 }

@@ -22,7 +22,7 @@ import { FAULTS, type Fault, type SilenceLimits } from './faults.js';
 import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode, WITHOUT_SERVER } from './nodes.js';
 import { POWER_FAULTS } from './power_faults.js';
-import { SIGNALS, type Signal, silenceTable, type Track } from './silences.js';
+import { SIGNALS, type Signal, type Track } from './silences.js';
 import { ServerPower } from './synced_files.js';
 
 /**
@@ -72,16 +72,9 @@ async function measure(
   const faults = scale === 'smoke' ? named.slice(0, SMOKE_FAULTS) : named;
   const isOver = (done: number) =>
     rounds === undefined ? performance.now() - startMs >= ROUNDS_MS[scale] : done >= rounds;
-  try {
-    for (let done = 0; done === 0 || !isOver(done); done++) {
-      if (rounds !== undefined) process.stderr.write(`  round ${done + 1} of ${rounds}\n`);
-      for (const [, fault] of faults) await torture.run(fault);
-    }
-    return await torture.finish();
-  } finally {
-    // The table has the completed steps, also when a later step has failed.
-    if (rounds !== undefined) process.stdout.write(`\n${torture.table()}\n`);
-  }
+  for (let done = 0; done === 0 || !isOver(done); done++)
+    for (const [, fault] of faults) await torture.run(fault);
+  return torture.finish();
 }
 
 class ClusterTorture {
@@ -130,11 +123,6 @@ class ClusterTorture {
       if (apart) this.#note(apart.name, startMs, this.#tracksOf(apart.nodes), apart.limits);
     }
     await this.#settle(performance.now());
-  }
-
-  /** Returns the table of all silences so far. */
-  table(): string {
-    return silenceTable(new Map([...this.#silences].map(([name, { found }]) => [name, found])));
   }
 
   async finish(): Promise<Finding[]> {

@@ -1,11 +1,6 @@
-import { median } from '../../load/statistics.js';
-
 /** The kinds of data whose absence the check measures: frames, newer aggregates over REST, and answers to a publisher. */
 export type Signal = 'stream' | 'rest' | 'ack';
 export const SIGNALS: readonly Signal[] = ['stream', 'rest', 'ack'];
-
-/** The longest silences of a step in each round, in milliseconds. */
-export type Silences = Readonly<Record<Signal, readonly number[]>>;
 
 /** The times at which one client received new data, in milliseconds of `performance.now()`. */
 export class Track {
@@ -34,20 +29,4 @@ export class Track {
     }
     return longest;
   }
-}
-
-/** Returns the table of silences for the page about clusters: the median and the worst of each step, in seconds. */
-export function silenceTable(steps: ReadonlyMap<string, Silences>): string {
-  const seconds = (ms: number) => (ms / 1_000).toFixed(1);
-  const rows = [...steps].map(([name, found]) => {
-    const silences = SIGNALS.map(
-      (signal) => `${seconds(median(found[signal]))} · ${seconds(Math.max(...found[signal]))} s`,
-    );
-    return `| ${[name, found.stream.length, ...silences].join(' | ')} |`;
-  });
-  return [
-    '| Fault; median · worst | Rounds | Streams silent | REST silent | Durable acknowledgements silent |',
-    '|---|--:|--:|--:|--:|',
-    ...rows,
-  ].join('\n');
 }
