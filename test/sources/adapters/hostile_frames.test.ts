@@ -7,52 +7,19 @@ import { cases } from '../../tier.js';
 import { planOf, START } from '../plans.js';
 
 const PAIRS = ['BTC/USD', 'ETH/USDT'];
+/** Names and texts in the frames of exchanges. */
+const KEYS =
+  'channel data event events tickers arg success topic type stream result s b ' +
+  'symbol product_id instId bids asks method op error code timestamp sequence_num';
+const TEXTS = 'ticker status BTC-USD BTCUSD BTC/USD data order_book_btcusd subscribe';
 
 test('text that is no frame is malformed or ignored, and never throws', async (t) => {
   for (const [name, market] of Object.entries(MARKETS)) {
     const session = market.open(PAIRS);
     for (const text of ['', '{', '<html>', '[', 'null', '[]', '1', '"a"'])
       t.match(session.read(text), [{ kind: 'malformed' }], `${name} ${text}`);
-    const keys = fc.constantFrom(
-      ...[
-        'channel',
-        'data',
-        'event',
-        'events',
-        'tickers',
-        'arg',
-        'success',
-        'topic',
-        'type',
-        'stream',
-        'result',
-        's',
-        'b',
-      ],
-      ...[
-        'symbol',
-        'product_id',
-        'instId',
-        'bids',
-        'asks',
-        'method',
-        'op',
-        'error',
-        'code',
-        'timestamp',
-        'sequence_num',
-      ],
-    );
-    const texts = fc.constantFrom(
-      'ticker',
-      'status',
-      'BTC-USD',
-      'BTCUSD',
-      'BTC/USD',
-      'data',
-      'order_book_btcusd',
-      'subscribe',
-    );
+    const keys = fc.constantFrom(...KEYS.split(' '));
+    const texts = fc.constantFrom(...TEXTS.split(' '));
     const { frame } = fc.letrec((tie) => ({
       frame: fc.dictionary(keys, tie('value'), { maxKeys: 8 }),
       value: fc.oneof(
