@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { startContractServer, TOKEN } from '../client/contract_server.js';
 import { ROOT } from '../pages.js';
+import { childrenOf, isGone } from '../service/child.js';
 import { until } from '../sources/markets/manual_time.js';
 
 const MAIN = join(ROOT, 'dist/src/cli/main.js');
@@ -28,30 +29,6 @@ publish: { every: 50ms }
   return { file, pidFile };
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // A killed process that nobody waits for is still in the list.
-    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-/** Returns the processes whose command line has a text. */
-function processesWith(text: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-}
-
 const options = { skip: process.platform === 'linux' ? false : 'reads /proc' };
 
 test('a killed publisher without any price leaves no process', options, async (t) => {
@@ -65,10 +42,10 @@ test('a killed publisher without any price leaves no process', options, async (t
   );
   await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '', 'the command');
   const command = Number(readFileSync(pidFile, 'utf8'));
-  const others = processesWith(file).filter((pid) => pid !== child.pid);
+  const others = childrenOf(child.pid!)!;
   t.equal(others.length, 1, 'the process of the sources');
-  t.ok(isAlive(command));
+  t.notOk(isGone(command));
   child.kill('SIGKILL');
-  await until(() => !isAlive(others[0]!), 'the end of the sources');
-  await until(() => !isAlive(command), 'the end of the command');
+  await until(() => isGone(others[0]!), 'the end of the sources');
+  await until(() => isGone(command), 'the end of the command');
 });

@@ -113,3 +113,13 @@ function parentOf(pid: number): number | undefined {
     return undefined;
   }
 }
+
+/** Returns whether a process has ended, also if nobody has waited for its end. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return true;
+  }
+}

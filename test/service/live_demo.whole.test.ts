@@ -6,7 +6,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 import { launchBrowser, needsBrowser } from '../browser/browser.js';
 import { untilText, withTab } from '../browser/live_page.js';
-import { childrenOf, ServeProcess } from './child.js';
+import { childrenOf, isGone, ServeProcess } from './child.js';
 
 // Tests of the demo with real prices: `tickseal serve --live`. The markets are local exchanges.
 
@@ -150,13 +150,4 @@ ${COINS.map((coin) => `  ${coin}USD: { from: [${inputsOf(coin).join(', ')}] }\n`
 
 function matching(text: string | undefined, pattern: RegExp): string | undefined {
   return text !== undefined && pattern.test(text) ? text : undefined;
-}
-
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch {
-    return true;
-  }
 }

@@ -7,83 +7,71 @@ import { machineProblem, NODE_LINES, nodeProblem, thisMachine } from '../../../s
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/**
- * The cases: the version of Node, of the C library, the processor, the system, and the expected error; `undefined` for a
- * supported machine.
- */
-const cases: [string, string | undefined, string, string, string | undefined][] = [
-  ['20.19.0', '2.28', 'x64', 'linux', undefined],
-  ['20.20.2', '2.36', 'arm64', 'linux', undefined],
-  ['22.0.0', '2.38', 'x64', 'linux', undefined],
-  ['22.23.3', '2.41', 'arm64', 'linux', undefined],
-  ['24.21.0', '2.39', 'x64', 'linux', undefined],
-  ['24.21.0', '3.0', 'x64', 'linux', undefined],
-  ['24.1.0', undefined, 'arm64', 'darwin', undefined],
+/** The cases: the version of Node, of the C library, the processor, the system, and the error; `undefined` for a supported machine. */
+const cases: readonly (readonly [string, string | undefined, string, string, RegExp?])[] = [
+  ['20.19.0', '2.28', 'x64', 'linux'],
+  ['20.20.2', '2.36', 'arm64', 'linux'],
+  ['22.0.0', '2.38', 'x64', 'linux'],
+  ['22.23.3', '2.41', 'arm64', 'linux'],
+  ['24.21.0', '2.39', 'x64', 'linux'],
+  ['24.21.0', '3.0', 'x64', 'linux'],
+  ['24.1.0', undefined, 'arm64', 'darwin'],
   [
     '22.23.3',
     '2.36',
     'x64',
     'linux',
-    'with Node 22.23.3 the service needs glibc 2.38 or later, and this machine has glibc 2.36: use Node 20, or a newer Linux such as Debian 13 or Ubuntu 24.04',
+    needsGlibc('22.23.3', '2.38', '2.36', 'Node 20, or a newer Linux such as'),
   ],
   [
     '24.0.0',
     '2.37',
     'arm64',
     'linux',
-    'with Node 24.0.0 the service needs glibc 2.38 or later, and this machine has glibc 2.37: use Node 20, or a newer Linux such as Debian 13 or Ubuntu 24.04',
+    needsGlibc('24.0.0', '2.38', '2.37', 'Node 20, or a newer Linux such as'),
   ],
-  [
-    '20.19.5',
-    '2.27',
-    'x64',
-    'linux',
-    'with Node 20.19.5 the service needs glibc 2.28 or later, and this machine has glibc 2.27: use a newer Linux',
-  ],
-  [
-    '22.1.0',
-    '2.9',
-    'x64',
-    'linux',
-    'with Node 22.1.0 the service needs glibc 2.38 or later, and this machine has glibc 2.9: use a newer Linux',
-  ],
+  ['20.19.5', '2.27', 'x64', 'linux', needsGlibc('20.19.5', '2.28', '2.27', 'a newer Linux$')],
+  ['22.1.0', '2.9', 'x64', 'linux', needsGlibc('22.1.0', '2.38', '2.9', 'a newer Linux$')],
   [
     '20.19.5',
     undefined,
     'x64',
     'linux',
-    "the service needs a Linux with glibc 2.28 or later, and this one has another C library, such as Alpine's musl",
+    /^the service needs a Linux with glibc 2\.28 or later, .* Alpine's musl$/,
   ],
-  ...['18.20.8', '20.18.3', '21.7.3', '23.11.0'].map((node): (typeof cases)[number] => [
-    node,
-    '2.41',
-    'x64',
-    'linux',
-    `the service needs Node 24, 22 or 20 (20.19 or later), and this is Node ${node}`,
-  ]),
-  ['26.10.0', '2.36', 'x64', 'linux', noBuild('26.10.0', '20 (20.19 or later)')],
-  ['25.0.0', '2.41', 'arm64', 'linux', noBuild('25.0.0', '24, 22 or 20 (20.19 or later)')],
-  ['26.10.0', undefined, 'x64', 'darwin', noBuild('26.10.0', '24, 22 or 20 (20.19 or later)')],
+  ...['18.20.8', '20.18.3', '21.7.3', '23.11.0'].map(
+    (node) =>
+      [
+        node,
+        '2.41',
+        'x64',
+        'linux',
+        new RegExp(`^the service needs Node 24, 22 or 20 .* is Node ${node}$`),
+      ] as const,
+  ),
+  ['26.10.0', '2.36', 'x64', 'linux', noBuild('26.10.0', '20')],
+  ['25.0.0', '2.41', 'arm64', 'linux', noBuild('25.0.0', '24, 22 or 20')],
+  ['26.10.0', undefined, 'x64', 'darwin', noBuild('26.10.0', '24, 22 or 20')],
   [
     '20.19.0',
     undefined,
     'x64',
     'win32',
-    'the service needs Linux or macOS on x64 or arm64, and this machine is win32 on x64',
+    /^the service needs Linux or macOS on x64 or arm64, .* win32 on x64$/,
   ],
-  [
-    '20.19.0',
-    '2.36',
-    'arm',
-    'linux',
-    'the service needs Linux or macOS on x64 or arm64, and this machine is linux on arm',
-  ],
+  ['20.19.0', '2.36', 'arm', 'linux', /^the service needs Linux or macOS on x64 or arm64, .* linux on arm$/],
 ];
 
-function noBuild(version: string, usable: string): string {
-  return (
-    `the npm package of uWebSockets.js has no build for Node ${version}: use Node ${usable}, or install an official build ` +
-    '(npm install "uWebSockets.js@github:uNetworking/uWebSockets.js#<tag>") and set TICKSEAL_UWS_SHA256 to its SHA-256'
+function needsGlibc(node: string, needed: string, found: string, advice: string): RegExp {
+  return new RegExp(
+    `^with Node ${node} the service needs glibc ${needed} or later, and this machine has glibc ${found}: use ${advice}`,
+  );
+}
+
+function noBuild(version: string, usable: string): RegExp {
+  return new RegExp(
+    `^the npm package of uWebSockets.js has no build for Node ${version}: use Node ${usable} \\(20.19 or later\\), or install an official ` +
+      'build .* and set TICKSEAL_UWS_SHA256 to its SHA-256$',
   );
 }
 
@@ -98,9 +86,9 @@ test('a command on a Node that is too old says what it needs', async (t) => {
 
 test('what a machine lacks is one sentence', async (t) => {
   for (const [nodeVersion, glibcVersion, arch, platform, expected] of cases)
-    t.equal(
-      machineProblem({ nodeVersion, glibcVersion, arch, platform }, false),
-      expected,
+    t.match(
+      machineProblem({ nodeVersion, glibcVersion, arch, platform }, false) ?? 'none',
+      expected ?? /^none$/,
       `Node ${nodeVersion}, ${platform} ${arch}, glibc ${glibcVersion}`,
     );
 });
