@@ -49,8 +49,7 @@ async function runLoad(
 
 for (const threads of [1, 2])
   test(`readers, a publisher and requests load a service, and the result says what they saw, ${threads} threads`, async (t) => {
-    const service = await startTestService({ assets: ASSETS, listen: { port: 0, threads } });
-    t.teardown(() => service.stop());
+    const service = await startTestService(t, { assets: ASSETS, listen: { port: 0, threads } });
     const load = [...publish(200), '--rest', '20'];
     const more = [
       '--admin',
@@ -77,8 +76,7 @@ for (const threads of [1, 2])
 test('a publisher with a Stark key, and a limit of the service as the knee', async (t) => {
   const assets = ASSETS.map((asset) => ({ ...asset, signature_type: 'stark' }));
   const limits = { connections_per_token: READERS + 10 };
-  const service = await startTestService({ assets, limits });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets, limits });
   // A busy machine verifies few Stark signatures a second.
   const args = [...publish(20), '--signature-type', 'stark', '--max-own-p99', '60s'];
   const { output, code, result } = await runLoad(t, service.socketUrl, [...args, '--find-limit', 'readers']);
@@ -91,8 +89,7 @@ test('a publisher with a Stark key, and a limit of the service as the knee', asy
 
 test('a subscription that the service refuses, and an admin listener that is not there, end the load', async (t) => {
   const limits = { subscriptions_per_connection: 2 };
-  const service = await startTestService({ assets: ASSETS, limits });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS, limits });
   const refused = await runLoad(t, service.socketUrl, []);
   t.match(refused, { code: 1, output: /a subscription was refused: \{"type":"error"/ });
   const admin = ['--assets', '2', '--admin', service.url];
@@ -112,8 +109,7 @@ test('a broken bound ends with status 1, over TLS too, and the search names the 
     string,
   ];
   const tls = { cert_file: certificate, key_file: key };
-  const service = await startTestService({ assets: ASSETS, listen: { port: 0, tls } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS, listen: { port: 0, tls } });
   const url = service.socketUrl.replace('ws:', 'wss:');
   const ca = { NODE_EXTRA_CA_CERTS: certificate };
   const args = ['--type', 'unsigned', '--max-p99', '1us', ...publish(200)];
@@ -126,7 +122,7 @@ test('a broken bound ends with status 1, over TLS too, and the search names the 
 });
 
 test('a service that refuses the token, and one that is not there, are named', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
+  const service = await startTestService(t, { assets: ASSETS });
   const url = service.socketUrl;
   const refused = await runLoad(t, url, ['--token-file', 'key']);
   t.match(refused, { code: 1, output: /taxonomy cannot be read: 401/ });

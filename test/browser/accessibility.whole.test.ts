@@ -31,10 +31,10 @@ test('everybody can read every page', needsBrowser(), async (t) => {
     const file = { file: 'unused' };
     const log = { origin: 'prices.example.com/tlog', batch: '100ms', checkpoint: '200ms' };
     const service = await startTestService(
+      t,
       { keys: { evm: file, stark: file, log: file }, log },
       { keys: { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) } },
     );
-    t.teardown(() => service.stop());
     const feed = await Feed.open(service);
     const page = await openPage(t);
     for (const path of ['/docs/', '/docs/prices.html', '/docs/streams.html', '/docs/client_options.html']) {
@@ -61,8 +61,7 @@ test('everybody can read every page', needsBrowser(), async (t) => {
   });
 
   await t.test('the chosen asset on a phone, and a stale price', async (t) => {
-    const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD', max_age: '4s' }] });
-    t.teardown(() => service.stop());
+    const service = await startTestService(t, { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '4s' }] });
     const feed = await Feed.open(service);
     await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
     const page = await openPage(t);

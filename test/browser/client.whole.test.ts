@@ -17,8 +17,7 @@ test('streams in a page', needsBrowser(), async (t) => {
   t.teardown(() => stop());
   const browser = await launchBrowser(t);
   const origin = await serveClient(t);
-  const service = await startTestService({ listen: { port: 0, allowed_origins: [origin] } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { listen: { port: 0, allowed_origins: [origin] } });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(61_000) });
   const page = await browser.newPage();

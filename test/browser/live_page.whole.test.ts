@@ -12,8 +12,7 @@ test('the live page', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
   let aheadNs = 0n;
   const nowNs = () => (BigInt(Date.now()) * 1_000_000n + aheadNs) as TimeNs;
-  const service = await startTestService({}, { clock: { nowNs } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, {}, { clock: { nowNs } });
   const signedNs = () => distinctNowNs() + aheadNs;
   const evm = await Feed.open(service, { nowNs: signedNs });
   const stark = await Feed.open(service, { type: 'stark', nowNs: signedNs });
@@ -63,8 +62,7 @@ test('the live page', needsBrowser(), async (t) => {
 
   await t.test('with a public token a link without a token opens for everybody', async (t) => {
     const tokens = [{ name: 'everybody', sha256: sha256('public'), scopes: ['rest', 'stream'] }];
-    const open = await startTestService({ listen: { page_token: 'public' }, tokens });
-    t.teardown(() => open.stop());
+    const open = await startTestService(t, { listen: { page_token: 'public' }, tokens });
     await withTab(t, { browser, url: `${open.url}/#asset=BTCUSD` }, async (page) => {
       await untilText(page, '#symbol', 'BTCUSD');
       t.equal(await page.evaluate('sessionStorage.getItem("tickseal.token")'), null);

@@ -34,8 +34,7 @@ const SECTIONS = {
 
 test('the live page when something is wrong', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
-  const service = await startTestService(SECTIONS);
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, SECTIONS);
   const feed = await Feed.open(service);
   let published = ASSETS.map(({ symbol }) => symbol);
   const publish = () =>

@@ -8,8 +8,7 @@ import { linkTo, untilText, withTab } from './live_page.js';
 
 test('the layout of the live page', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
-  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD' }] });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: [{ id: 1, symbol: 'BTCUSD' }] });
   const feed = await Feed.open(service);
   const publish = () => feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
   await publish();

@@ -20,8 +20,7 @@ const REQUESTS_PER_SECOND_MAX = 4;
 
 test('the list of the live page', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service);
   const publish = (times: number) =>
     feed.accept(...ASSETS.map(({ symbol, id }) => ({ symbol, price: units(id * times) })));
@@ -91,8 +90,7 @@ test('the list of the live page', needsBrowser(), async (t) => {
 test('the chosen asset of the live page beside others', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
   const assets = ['BTCUSD', 'ETHUSD'].map((symbol, i) => ({ id: i + 1, symbol, max_age: '1h' }));
-  const service = await startTestService({ assets });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets });
   const feed = await Feed.open(service);
   await feed.accept(...assets.map(({ symbol, id }) => ({ symbol, price: units(id * 100) })));
   const url = linkTo(service.url, service.evmAddress);

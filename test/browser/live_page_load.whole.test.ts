@@ -29,8 +29,7 @@ test('with 1,000 assets only what is seen is drawn and subscribed', needsBrowser
     symbol: `A${String(i + 1).padStart(4, '0')}`,
     max_age: '1h',
   }));
-  const service = await startTestService({ assets });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets });
   const feed = await Feed.open(service);
   await feed.accept(...assets.map(({ symbol, id }) => ({ symbol, price: units(id) })));
   const browser = await launchBrowser(t);

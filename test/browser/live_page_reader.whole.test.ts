@@ -14,8 +14,7 @@ const PRICES: Record<string, number> = { BTCUSD: 100, ETHUSD: 200, [LONG]: 123_4
 test('the reader of the live page', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
   const assets = Object.keys(PRICES).map((symbol, i) => ({ id: i + 1, symbol }));
-  const service = await startTestService({ assets });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets });
   const feed = await Feed.open(service);
   const publish = () =>
     feed.accept(...assets.map(({ symbol }) => ({ symbol, price: units(PRICES[symbol]!) })));

@@ -43,7 +43,7 @@ export async function startOperator(
     assets: SYMBOLS.map((symbol, i) => ({ id: 10 * (n + 1) + i, symbol })),
   };
   const keys = { evm: operatorKey(n), stark: Buffer.alloc(32, 0x01) };
-  const service = await startTestService(sections, { keys });
+  const service = await startTestService(t, sections, { keys });
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= service.stop();

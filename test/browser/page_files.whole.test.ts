@@ -6,8 +6,7 @@ import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo } from './live_page.js';
 
 test('the page loads again until no file of it is refused', needsBrowser(), async (t) => {
-  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD', max_age: '1h' }] });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '1h' }] });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
   const browser = await launchBrowser(t);

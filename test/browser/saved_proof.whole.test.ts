@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
@@ -13,10 +12,10 @@ import { linkTo, untilText, withTab } from './live_page.js';
 
 test('the page saves evidence that a command verifies offline', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-saved-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = t.testdir();
   const file = { file: 'unused' };
   const service = await startTestService(
+    t,
     {
       keys: { evm: file, stark: file, log: file },
       log: { origin: 'prices.example.com/tlog', batch: '100ms', checkpoint: '200ms' },
@@ -24,7 +23,6 @@ test('the page saves evidence that a command verifies offline', needsBrowser(), 
     },
     { keys: { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) } },
   );
-  t.teardown(() => service.stop());
   const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
   const policy = join(dir, 'tickseal.policy');
   writeFileSync(policy, log.policy);

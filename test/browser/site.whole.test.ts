@@ -25,8 +25,7 @@ test('the documents', needsBrowser(), async (t) => {
   };
 
   await t.test('a request with the token of the reader, to the service that served the page', async (t) => {
-    const service = await startTestService();
-    t.teardown(() => service.stop());
+    const service = await startTestService(t);
     const feed = await Feed.open(service);
     await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
     const page = await openPage(t);
@@ -51,8 +50,7 @@ test('the documents', needsBrowser(), async (t) => {
   });
 
   await t.test('a stream is shown until the reader stops it', async (t) => {
-    const service = await startTestService();
-    t.teardown(() => service.stop());
+    const service = await startTestService(t);
     const feed = await Feed.open(service);
     await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
     const page = await openPage(t);

@@ -51,8 +51,7 @@ test('web pages', needsBrowser(), async (t) => {
   await t.test(
     'the own page needs no leave, but not under a name that somebody else lets resolve to this machine',
     async (t) => {
-      const service = await startTestService({ tokens: TOKENS });
-      t.teardown(() => service.stop());
+      const service = await startTestService(t, { tokens: TOKENS });
       // Without `bypassCSP`, the Content-Security-Policy of this page would forbid every connection.
       const context = await browser.newContext({ bypassCSP: true });
       t.teardown(() => context.close());
@@ -107,10 +106,10 @@ type Reachable = Pick<TestService, 'url'>;
 async function openPage(t: Test, browser: Browser, clock?: FakeClock) {
   const origin = await serveEmptyPage(t);
   const service = await startTestService(
+    t,
     { listen: { port: 0, allowed_origins: [origin] }, tokens: TOKENS },
     clock && { clock },
   );
-  t.teardown(() => service.stop());
   const page = await browser.newPage();
   t.teardown(() => page.close());
   await page.goto(origin);

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
@@ -32,8 +31,8 @@ test('an instant is a time, a day, or UNIX seconds or nanoseconds, exactly', asy
 });
 
 test('the past is printed and written to files, verified, and an export that fails leaves no file', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-export-'));
-  const service = await startTestService({
+  const dir = t.testdir();
+  const service = await startTestService(t, {
     assets: ['BTCUSD', 'ETHUSD'].map((symbol, i) => ({
       id: i + 1,
       symbol,
@@ -41,10 +40,6 @@ test('the past is printed and written to files, verified, and an export that fai
       clock_period: '24h',
     })),
     storage: { dir: join(dir, 'data'), past: { proofs: '7d', signatures: '90d' } },
-  });
-  t.teardown(async () => {
-    await service.stop();
-    rmSync(dir, { recursive: true });
   });
   const client = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
   const keys = (await client.taxonomy()).signers.flatMap(({ address }) => ['--signer', address]);

@@ -182,8 +182,7 @@ for (const [lie, answer] of Object.entries(LIES))
   });
 
 test('a forged file and an evil answer of a service get no line of their own', async (t) => {
-  const service = await startTestService({ assets: [{ id: 1, symbol: 'A1' }] });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: [{ id: 1, symbol: 'A1' }] });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'A1', price: units(5) });
   const honest = await latestText(service, 'A1');

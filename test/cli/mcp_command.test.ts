@@ -163,14 +163,13 @@ test('calls are bounded, and a cancelled call has no answer', async (t) => {
 });
 
 test('the tools answer with exact prices and a verdict', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     assets: [
       { id: 1, symbol: 'BTCUSD', name: 'Bitcoin', class: 'crypto' },
       { id: 2, symbol: 'AAPL', name: 'Apple', class: 'stocks', calendar: 'us_equities' },
       { id: 3, symbol: 'EURUSD', calendar: 'forex' },
     ],
   });
-  t.teardown(() => service.stop());
   const socket = await openPublisher(service);
   t.teardown(() => socket.ws.terminate());
   const price = 100n * UNIT + 1n;

@@ -1,12 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { OutputFile } from '../../src/cli/output_file.js';
 
 function emptyFolder(t: Test): string {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-output-'));
-  t.teardown(() => rmSync(dir, { recursive: true }));
+  const dir = t.testdir();
   return dir;
 }
 

@@ -98,8 +98,7 @@ test('a time that fits the clock has no remark', async (t) => {
 });
 
 test('a newest price whose time does not fit the clock is printed with a remark', async (t) => {
-  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD' }] });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: [{ id: 1, symbol: 'BTCUSD' }] });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(100) });
   process.env['TICKSEAL_TOKEN'] = TOKEN;

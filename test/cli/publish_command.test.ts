@@ -58,8 +58,7 @@ test('prices given as arguments are signed, sent and answered', async (t) => {
 });
 
 test('JSON lines are signed with their own fields', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-publish-'));
-  t.teardown(() => rmSync(dir, { recursive: true }));
+  const dir = t.testdir();
   const keyFile = join(dir, 'stark.hex');
   writeFileSync(keyFile, '0x66253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095a\n', {
     mode: 0o600,

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { registerVerify } from '../../src/cli/verify_command.js';
@@ -22,8 +21,7 @@ const verify = (args: string[], stdin: string[] = []) =>
   runCommand(registerVerify, ['verify', ...args], { stdin });
 
 test('a payload verifies as hex, as a frame, from a file and from standard input', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-verify-'));
-  t.teardown(() => rmSync(dir, { recursive: true }));
+  const dir = t.testdir();
   const file = join(dir, 'frame.json');
   const frame = `{"type":"signed_ecdsa","p":"0x${PAYLOAD}"}`;
   writeFileSync(file, `${frame}\n`);
@@ -133,8 +131,7 @@ const skip = existsSync(RECORDED) ? false : 'the recorded data is not here';
 
 /** Writes an aggregate, its proof in a log and a policy. Returns the paths and a function that runs `prove`. */
 function filesOf(t: Test) {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-logged-'));
-  t.teardown(() => rmSync(dir, { recursive: true }));
+  const dir = t.testdir();
   const write = (name: string, text: string) => {
     const file = join(dir, name);
     writeFileSync(file, text);

@@ -86,12 +86,11 @@ const IN_QUERY = 'token=rest-stream-publish&authorization=Basic%20rest-stream-pu
 
 for (const threads of THREAD_COUNTS) {
   test(`every token at every endpoint, ${threads} threads`, async (t) => {
-    const service = await startTestService({
+    const service = await startTestService(t, {
       listen: { port: 0, threads },
       tokens: TOKENS,
       limits: { failed_logins_per_minute: 100_000 },
     });
-    t.teardown(() => service.stop());
     const rest = await restTargets(service);
     const open = rest.filter(({ scope }) => scope === undefined).map(({ path }) => path);
     t.same(open.sort(), OPEN_PATHS, 'these are open, and no others');
@@ -132,8 +131,7 @@ function isRefused({ status, headers, body }: RawResponse): boolean {
 }
 
 test('the paths of publishers that log in by signature take no token', async (t) => {
-  const service = await startTestService({ tokens: TOKENS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { tokens: TOKENS });
   for (const path of LOGIN_PATHS) {
     const method = path === '/v1/publisher/metadata' ? 'POST' : 'GET';
     for (const headers of [[], [bearer('rest-stream-publish')]]) {
@@ -146,8 +144,7 @@ test('the paths of publishers that log in by signature take no token', async (t)
 });
 
 test('the two listeners have no path in common', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   for (const path of ['/livez', '/readyz', '/metrics'])
     t.equal((await get(`${service.url}${path}`)).status, 404, path);
   for (const { path, headers } of [...(await restTargets(service)), ...SOCKETS]) {

@@ -13,8 +13,7 @@ const PATHS = ['/ws', '/evm/subscribe', '/evm/publish'];
 /** Starts a service with a stopped clock, so that all frames arrive in one second. */
 async function start(t: Test, threads: number, limits: Record<string, number> = {}) {
   const clock = new FakeClock();
-  const service = await startTestService({ listen: { threads }, limits }, { clock });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { listen: { threads }, limits }, { clock });
   return { service, clock };
 }
 
@@ -72,8 +71,7 @@ for (const threads of THREAD_COUNTS) {
 
 test('the token pays for closed connections, and its next ones wait', async (t) => {
   const clock = new FakeClock();
-  const service = await startTestService({ limits: { connections_per_token: 20 } }, { clock });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { limits: { connections_per_token: 20 } }, { clock });
   const refused = async () => {
     for (let tries = 0; tries < 10; tries++) {
       const socket = await TestSocket.open(`${service.socketUrl}/ws`).catch((error: Error) => error.message);

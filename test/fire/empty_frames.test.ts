@@ -25,8 +25,7 @@ async function flood(port: number, path: string): Promise<RawSocket> {
 }
 
 async function survivesFlood(t: Test, threads: number): Promise<void> {
-  const service = await startTestService({ ...withTokens('other'), listen: { threads } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { ...withTokens('other'), listen: { threads } });
   const quiet = await TestSocket.open(`${service.socketUrl}/ws`, 'other');
   for (const path of ['/ws', '/evm/subscribe', '/evm/publish']) {
     const flooding = await Promise.all(Array.from({ length: FLOODING }, () => flood(service.port, path)));

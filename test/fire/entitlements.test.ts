@@ -1,4 +1,4 @@
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { Feed, units } from '../service/feed.js';
 import { ask, namedToken, startTestService, type TestService } from '../service/harness.js';
 
@@ -11,8 +11,8 @@ const HIDDEN_UNITS = 7_731_977;
 const ASSETS = [SEEN, HIDDEN].map((symbol, i) => ({ id: i + 1, symbol, calendar: 'us_equities' }));
 const PUSHED = { delta: 0.5, staleness: 3600 };
 
-async function startWithPrices(): Promise<TestService> {
-  const service = await startTestService({
+async function startWithPrices(t: Test): Promise<TestService> {
+  const service = await startTestService(t, {
     assets: ASSETS,
     tokens: [namedToken('all'), namedToken('some', { assets: [SEEN] })],
     pushed_assets: {
@@ -47,8 +47,7 @@ function questions(symbol: string): readonly string[] {
 }
 
 test('REST answers for the assets of the token, and for no other', async (t) => {
-  const service = await startWithPrices();
-  t.teardown(() => service.stop());
+  const service = await startWithPrices(t);
   for (const [i, path] of questions(HIDDEN).entries()) {
     // A cached answer to a token is not sent to another token.
     const whole = await ask(service, path, 'all');

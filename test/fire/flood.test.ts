@@ -27,12 +27,11 @@ function forged(symbol: string, signing: Signing = {}): PriceUpdate {
 }
 
 test('a flood of bad signatures is answered, counted and throttled, and affects no other token', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     assets: SYMBOLS.map((symbol, id) => ({ id, symbol })),
     tokens: [TOKEN, 'healthy'].map((token) => namedToken(token)),
     limits: { bad_signatures_per_second: LIMIT },
   });
-  t.teardown(() => service.stop());
   const flood = await openPublisher(service);
   const healthy = await openPublisher(service, 'evm', { query: '?ack=true', token: 'healthy' });
   t.equal(await refusalOf(flood, signed('ASSET0')), undefined, 'good before');
@@ -72,8 +71,7 @@ test('a flood of bad signatures is answered, counted and throttled, and affects 
 test('a short message counts as 512 bytes, since handling it takes as long', async (t) => {
   const clock = new FakeClock();
   const limits = { publish_message_bytes: '2 KiB', publish_bytes_per_second: '2 KiB' };
-  const service = await startTestService({ limits }, { clock });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { limits }, { clock });
   const publisher = await openPublisher(service);
   const empty = { type: 'signed_prices', data: {} };
   for (let i = 0; i < 4; i++) {
@@ -86,8 +84,7 @@ test('a short message counts as 512 bytes, since handling it takes as long', asy
 
 test('who was closed for bad messages cannot connect again before the next is allowed', async (t) => {
   const clock = new FakeClock();
-  const service = await startTestService({ limits: { bad_messages_per_second: 2 } }, { clock });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { limits: { bad_messages_per_second: 2 } }, { clock });
   const socket = await openPublisher(service);
   for (let i = 1; i <= 3; i++) socket.send('junk');
   t.equal((await socket.closed).code, 1008);
@@ -103,13 +100,13 @@ test('who was closed for bad messages cannot connect again before the next is al
 test('long messages are not read while bad signatures are used up, and are again when signatures are verified', async (t) => {
   const clock = new FakeClock();
   const service = await startTestService(
+    t,
     {
       assets: SYMBOLS.map((symbol, id) => ({ id, symbol })),
       limits: { bad_signatures_per_second: LIMIT },
     },
     { clock },
   );
-  t.teardown(() => service.stop());
   const publisher = await openPublisher(service);
   const long = (updates: PriceUpdate[]) => {
     const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));

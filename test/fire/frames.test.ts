@@ -120,8 +120,7 @@ const ROWS: readonly Row[] = [
 
 for (const threads of THREAD_COUNTS) {
   test(`frames: each gets the right close code or error, and other connections go on, ${threads} threads`, async (t) => {
-    const service = await startTestService({ listen: { port: 0, threads } });
-    t.teardown(() => service.stop());
+    const service = await startTestService(t, { listen: { port: 0, threads } });
     const bystander = await TestSocket.open(`${service.socketUrl}/ws`);
     const answers = await Promise.all(ROWS.map(([, bytes]) => answersTo(service.port, bytes)));
     ROWS.forEach(([name, , expected], row) => {
@@ -138,8 +137,7 @@ for (const threads of THREAD_COUNTS) {
  * mask.
  */
 test('an unmasked request has no effect', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const answers = await answersTo(service.port, clientFrame(text, REQUEST, { isMasked: false }), 20);
   t.notOk(answers.includes(ANSWER));
 });

@@ -285,8 +285,7 @@ test('raw HTTP requests: each gets one answer at most, none hangs, and the proce
 });
 
 async function checkRows(t: Test, threads: number): Promise<void> {
-  const service = await startTestService({ listen: { port: 0, threads } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { listen: { port: 0, threads } });
   const results = await Promise.all(
     ROWS.map(async (row) => {
       const [, request, statuses, after] = row;

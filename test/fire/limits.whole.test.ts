@@ -201,7 +201,7 @@ for (const { name, at, sections, attempt, refusal } of LIMITS)
   test(`${name}: ${at} work, ${at + 1} are refused`, async (t) => {
     const outcomes = [at, at + 1].map(async (count) => {
       const clock = new FakeClock();
-      const service = await startTestService(sections, { clock });
+      const service = await startTestService(t, sections, { clock });
       return attempt({ ...service, clock }, count).finally(() => service.stop());
     });
     const [within, beyond] = await Promise.all(outcomes);

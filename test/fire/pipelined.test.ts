@@ -37,8 +37,7 @@ function answersTo(port: number, request: string, count: number): Promise<{ answ
 
 for (const threads of THREAD_COUNTS) {
   test(`${threads} thread(s): a connection has only so many pipelined requests in one turn`, async (t) => {
-    const service = await startTestService({ listen: { threads } });
-    t.teardown(() => service.stop());
+    const service = await startTestService(t, { listen: { threads } });
     for (const [name, request] of Object.entries(REQUESTS)) {
       const { answers, end } = await answersTo(service.port, request, PIPELINED);
       t.equal(end, 'closed', `${name}: ${answers} answers`);

@@ -33,13 +33,13 @@ for (const threads of THREAD_COUNTS)
   test(`${threads} thread(s): an address has so many refused requests, one more ends its connection`, async (t) => {
     const clock = new FakeClock();
     const service = await startTestService(
+      t,
       {
         listen: { threads, trusted_proxies: ['127.0.0.1'] },
         limits: { refused_requests_per_minute: LIMIT, failed_logins_per_minute: 1_000 },
       },
       { clock },
     );
-    t.teardown(() => service.stop());
     let client = 0;
     for (const [name, request] of Object.entries(REQUESTS)) {
       const from = (host: number) => request(`2001:db8:0:${client}::${host}`);
@@ -69,12 +69,12 @@ for (const threads of THREAD_COUNTS)
 
 test('requests past the rate of a token count as well, and those within it never', async (t) => {
   const service = await startTestService(
+    t,
     {
       limits: { refused_requests_per_minute: 3 },
     },
     { clock: new FakeClock() },
   );
-  t.teardown(() => service.stop());
   const unknown = `GET /v1/prices/latest?assets=NO HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`;
   for (let i = 0; i < 6; i++) t.same(await ask(service.port, unknown), { status: 400, ends: false });
   const open = 'GET /llms.txt HTTP/1.1\r\nHost: x\r\n\r\n';

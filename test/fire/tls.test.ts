@@ -145,8 +145,7 @@ for (const threads of THREAD_COUNTS) {
     use(dir, 'first');
     const tls = { cert_file: join(dir, 'current.pem'), key_file: join(dir, 'current.key') };
     const sections = { listen: { port: 0, threads, tls } };
-    const service = await startTestService(sections);
-    t.teardown(() => service.stop());
+    const service = await startTestService(t, sections);
     t.equal(await servedName(service), 'first');
     const old = await openStream(service);
     t.match(await subscribe(old, 'old'), '"id":"old"');

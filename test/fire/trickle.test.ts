@@ -6,8 +6,7 @@ const IDLE_S = 8;
 const BYTE_INTERVAL_MS = 100;
 
 test('a frame that trickles is ended by the idle timeout, and a connection that only reads is not', async (t) => {
-  const service = await startTestService({ limits: { idle_timeout: `${IDLE_S}s` } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { limits: { idle_timeout: `${IDLE_S}s` } });
   const listener = await TestSocket.open(`${service.socketUrl}/ws`);
   const startMs = performance.now();
   const silent = await RawSocket.open(service.port, '/ws');

@@ -32,8 +32,7 @@ test('a data folder of the release is whole, and a service on it gives the same 
     assets: { length: 2 },
   });
   const clock = new FakeClock(BigInt(TIMES_S[2] + 600) * 1_000_000_000n);
-  const service = await startRelease(dir, clock);
-  t.teardown(() => service.stop());
+  const service = await startRelease(t, dir, clock);
   const answer = async (path: string) => (await get(`${service.url}${path}`)).text();
   const { '/tlog/checkpoint': checkpoint = '', ...answers } = json<Record<string, string>>('answers.json');
   for (const [path, text] of Object.entries(answers)) t.equal(await answer(path), text, path);

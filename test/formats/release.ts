@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Test } from 'tap';
 import type { LogBatch } from '../../src/cluster/log/log_batch.js';
 import type { OwnReport } from '../../src/cluster/node_report.js';
 import type { TickBatch } from '../../src/cluster/ticks/tick_batch.js';
@@ -26,9 +27,10 @@ export const REQUESTS = [
 ] as const;
 
 /** Starts the service whose data folder the release has recorded. */
-export function startRelease(dir: string, clock: Clock): Promise<TestService> {
+export function startRelease(t: Pick<Test, 'teardown'>, dir: string, clock: Clock): Promise<TestService> {
   const timing = { max_age: '24h', clock_period: '24h' };
   return startTestService(
+    t,
     {
       keys: { evm: { file: 'unused' }, stark: { file: 'unused' }, log: { file: 'unused' } },
       assets: [

@@ -20,7 +20,7 @@ import { ARCHIVE, MESSAGES, RELEASE, REQUESTS, startRelease, TIMES_S } from './r
 mkdirSync(RELEASE, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), 'tickseal-release-'));
 const clock = new FakeClock(BigInt(TIMES_S[0] - 1) * 1_000_000_000n);
-const service = await startRelease(folder, clock);
+const service = await startRelease({ teardown() {} }, folder, clock);
 const feeds = new Map<SignatureType, Feed>();
 for (const type of ['evm', 'stark'] as const)
   feeds.set(type, await Feed.open(service, { type, ack: 'durable', nowNs: () => clock.nowNs() }));

@@ -14,9 +14,9 @@ const PAGE = 'scripts/deploy/README.md';
 const TIMEOUT_S = 3;
 
 /** Starts a service that pings more often than the proxies end connections, as on the page. */
-function start(): Promise<TestService> {
+function start(t: Test): Promise<TestService> {
   const listen = { ping_interval: '1s', trusted_proxies: ['127.0.0.1'] };
-  return startTestService({ listen, limits: { failed_logins_per_minute: 2 } });
+  return startTestService(t, { listen, limits: { failed_logins_per_minute: 2 } });
 }
 
 /** Returns the status of a request with a wrong token, from another address than the proxy's. */
@@ -48,8 +48,7 @@ async function check(t: Test, url: string): Promise<void> {
 }
 
 test('nginx, as the page says', { skip: skipWithout('nginx') }, async (t) => {
-  const service = await start();
-  t.teardown(() => service.stop());
+  const service = await start(t);
   const port = await freePort();
   const config = codeBlock(PAGE, 'nginx')
     .replace(/listen .*;/, `listen 127.0.0.1:${port};`)
@@ -61,8 +60,7 @@ test('nginx, as the page says', { skip: skipWithout('nginx') }, async (t) => {
 });
 
 test('HAProxy, as the page says', { skip: skipWithout('haproxy') }, async (t) => {
-  const service = await start();
-  t.teardown(() => service.stop());
+  const service = await start(t);
   const port = await freePort();
   const config = codeBlock(PAGE, 'haproxy')
     .replace(/bind .*/, `bind 127.0.0.1:${port}`)
@@ -80,8 +78,7 @@ test('HAProxy, as the page says', { skip: skipWithout('haproxy') }, async (t) =>
 });
 
 test('a request in HTTP/1.0 is refused in words, as the page says', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   for (const [port, path] of [
     [service.port, '/v1/deployments/evm'],
     [service.adminPort, '/readyz'],
@@ -98,8 +95,7 @@ test('a request in HTTP/1.0 is refused in words, as the page says', async (t) =>
 });
 
 test('an agent of Node uses no connection that the service is about to end', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const agents = Array.from({ length: 24 }, () => new Agent({ keepAlive: true }));
   const headers = { Authorization: `Basic ${TOKEN}` };
   const ask = (agent: Agent) =>

@@ -26,8 +26,7 @@ async function startCache(t: Test, service: TestService): Promise<string> {
 test('a cache that keeps every answer asks the service again for a second caller', {
   skip: skipWithout('nginx'),
 }, async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(65_000) });
   const url = await startCache(t, service);

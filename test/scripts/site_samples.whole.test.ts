@@ -6,8 +6,7 @@ import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
 
 test('the sample of a request in the site of documents prints the answer', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
   const page = String(loadPages([SITE]).get('/docs/prices.html')?.bodies.identity);

@@ -18,8 +18,7 @@ const AGENT = 'Go-http-client/1.1';
 for (const threads of THREAD_COUNTS)
   for (const type of SIGNATURE_TYPES)
     test(`an agent with a ${type} key, ${threads} threads`, async (t) => {
-      const service = await startTestService({ listen: { port: 0, threads } });
-      t.teardown(() => service.stop());
+      const service = await startTestService(t, { listen: { port: 0, threads } });
       const login = loginHeaders(1, type);
       const headers = Object.entries(login)
         .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -72,8 +71,7 @@ for (const threads of THREAD_COUNTS)
     });
 
 test('what a publisher says about itself is bounded', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const headers = Object.entries(loginHeaders(1, 'evm')).map(([name, value]) => `${name}: ${value}`);
   const post = (body: string, ...more: string[]) =>
     answerTo(

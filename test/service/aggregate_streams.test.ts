@@ -40,12 +40,11 @@ const assetsOf = (clockPeriod: string) => [
 for (const threads of THREAD_COUNTS)
   for (const type of SIGNATURE_TYPES)
     test(`${type}: aggregates as REST serves them, at once and at each signing, ${threads} threads`, async (t) => {
-      const service = await startTestService({
+      const service = await startTestService(t, {
         service: { name: 'stork', encoded_asset_id: 'keccak256' },
         listen: { port: 0, threads },
         assets: assetsOf('24h'),
       });
-      t.teardown(() => service.stop());
       const symbol = SYMBOLS[type];
       const feed = await Feed.open(service, { type });
       await feed.accept({ symbol, price: units(100) });

@@ -58,14 +58,13 @@ for (const threads of THREAD_COUNTS) {
       ],
     };
     const sections = { assets: ASSETS, ingest: INGEST, listen: { threads } };
-    const first = await startTestService(sections, { clock, keys });
+    const first = await startTestService(t, sections, { clock, keys });
     const text = await announce(first.url, '', nowS());
     t.match(text, new RegExp(`^# announcement 1: .*signed by the root ${addressOf(ROOT).toLowerCase()}`));
     await first.stop();
 
     const announcements = announcementLines(text);
-    const service = await startTestService(sections, { clock, keys, announcements });
-    t.teardown(() => service.stop());
+    const service = await startTestService(t, sections, { clock, keys, announcements });
     const metrics = async () => (await fetch(`${service.adminUrl}/metrics`)).text();
     t.match(await metrics(), /^tickseal_keys_not_announced 0$/m);
     const follow = (change: object = {}) =>
@@ -138,11 +137,10 @@ for (const threads of THREAD_COUNTS) {
 
 test('more readers than an address may ask for in a second all follow the keys', async (t) => {
   const sections = { assets: ASSETS };
-  const first = await startTestService(sections);
+  const first = await startTestService(t, sections);
   const text = await announce(first.url, '', Math.floor(Date.now() / 1000));
   await first.stop();
-  const service = await startTestService(sections, { announcements: announcementLines(text) });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, sections, { announcements: announcementLines(text) });
   const statuses: number[] = [];
   const counted = async (...request: Parameters<typeof fetch>) => {
     const answer = await fetch(...request);
@@ -160,8 +158,7 @@ test('more readers than an address may ask for in a second all follow the keys',
 });
 
 test('a key that will sign and is not announced then is named ahead of its time', async (t) => {
-  const first = await startTestService({ assets: ASSETS });
-  t.teardown(() => first.stop());
+  const first = await startTestService(t, { assets: ASSETS });
   const nowS = Math.floor(Date.now() / 1000);
   const announcements = announcementLines(await announce(first.url, '', nowS));
   const changeS = nowS + 3600;
@@ -171,8 +168,7 @@ test('a key that will sign and is not announced then is named ahead of its time'
     { key: AFTER, fromNs: changeNs, untilNs: undefined },
   ];
   const keys = { ...SERVICE_KEYS, evm };
-  const other = await startTestService({ assets: ASSETS }, { keys, announcements });
-  t.teardown(() => other.stop());
+  const other = await startTestService(t, { assets: ASSETS }, { keys, announcements });
   const ready = await fetch(`${other.adminUrl}/readyz`);
   t.equal(ready.status, 200);
   const warning = `the key ${addressOf(AFTER)} signs from ${new Date(changeS * 1000).toISOString().replace('.000Z', 'Z')} on, and no announcement names it then`;

@@ -36,8 +36,7 @@ let toNs = 0n;
 type Door = (name: string) => Promise<number | string>;
 
 async function open(t: Test): Promise<TestService> {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service);
   await feed.accept(...SYMBOLS.map((symbol) => ({ symbol, price: units(idOf(symbol)) })));
   t.teardown(() => feed.socket.close());

@@ -58,6 +58,7 @@ class ProxiedStream {
   /** Starts the service, again on the same folder. */
   async serve(port: number): Promise<void> {
     this.#service = await startTestService(
+      this.t,
       {
         listen: { port },
         assets: ASSETS,

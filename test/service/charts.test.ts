@@ -1,4 +1,4 @@
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import type { Price } from '../../src/model/price.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -23,11 +23,12 @@ interface Candles {
 
 /** Starts a service with an asset that was signed with these prices at these UNIX seconds. */
 async function serviceWith(
+  t: Test,
   signed: readonly (readonly [second: number, price: Price])[],
 ): Promise<TestService & { clock: FakeClock }> {
   const clock = new FakeClock(BigInt(signed[0]?.[0] ?? START_S) * SECOND_NS);
   const asset = { id: 1, symbol: 'BTCUSD', max_age: '1s', clock_period: '86400s', delta_percent: 0.000001 };
-  const service = await startTestService({ assets: [asset, { id: 2, symbol: 'SILENT' }] }, { clock });
+  const service = await startTestService(t, { assets: [asset, { id: 2, symbol: 'SILENT' }] }, { clock });
   const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
   for (const [second, price] of signed) {
     clock.timeNs = BigInt(second) * SECOND_NS;
@@ -46,11 +47,10 @@ async function history(service: TestService, resolution: string, from: number, t
 }
 
 test('one request reads the candles of several assets, each as the history has them', async (t) => {
-  const service = await serviceWith([
+  const service = await serviceWith(t, [
     [START_S, units(1)],
     [START_S + 60, units(2)],
   ]);
-  t.teardown(() => service.stop());
   const range = `resolution=1&from=0&to=${START_S + 61}`;
   const { data } = await ask(service, `/v1/candles?assets=SILENT,BTCUSD,SILENT&${range}`);
   t.same(data, {
@@ -70,12 +70,11 @@ test('one request reads the candles of several assets, each as the history has t
 });
 
 test('a chart finds its configuration, its symbols and its candles below /udf', async (t) => {
-  const service = await serviceWith([
+  const service = await serviceWith(t, [
     [START_S - 3 * DAY_S, units(1)],
     [START_S, units(2)],
     [START_S + 60, units(3)],
   ]);
-  t.teardown(() => service.stop());
   const udf = async (path: string) => {
     const response = await get(`${service.url}/udf/${path}`);
     return path === 'time' ? response.text() : response.json();
@@ -116,13 +115,12 @@ test('a chart finds its configuration, its symbols and its candles below /udf', 
 });
 
 test('quotes count the change from the last close before today, or from the first price', async (t) => {
-  const service = await serviceWith([
+  const service = await serviceWith(t, [
     [START_S - 3 * DAY_S, units(10)],
     [START_S - 3 * DAY_S + 60, units(8)],
     [START_S, units(9)],
     [START_S + 60, units(10)],
   ]);
-  t.teardown(() => service.stop());
   const quotes = async (query: string) => (await get(`${service.url}/udf/quotes?${query}`)).json();
   t.match(await quotes('symbols=BTCUSD,SILENT,NOPE'), {
     s: 'ok',
@@ -145,21 +143,19 @@ test('quotes count the change from the last close before today, or from the firs
   ])
     t.equal((await get(`${service.url}/udf/quotes?${query}`)).status, 400, query.slice(0, 40));
 
-  const young = await serviceWith([
+  const young = await serviceWith(t, [
     [START_S, units(4)],
     [START_S + 60, units(3)],
   ]);
-  t.teardown(() => young.stop());
   const { d } = (await (await get(`${young.url}/udf/quotes?symbols=BTCUSD`)).json()) as { d: object[] };
   t.match(d, [{ v: { ch: -1, chp: -25, prev_close_price: 4 } }]);
 });
 
 test('charts know the hours, the zone, the name and the class of an asset', async (t) => {
   const gold = { id: 9, symbol: 'XAUUSD', calendar: 'metals', name: 'Gold', class: 'metal' };
-  const service = await startTestService({
+  const service = await startTestService(t, {
     assets: [{ id: 2, symbol: 'AAPL', calendar: 'us_equities' }, gold, { id: 11, symbol: 'BTCUSD' }],
   });
-  t.teardown(() => service.stop());
   const read = async (path: string) => JSON.parse(await (await get(service.url + path)).text());
   t.match(await read('/udf/symbols?symbol=AAPL'), {
     session: '0400-2000:23456',

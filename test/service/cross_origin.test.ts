@@ -9,8 +9,7 @@ const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
 const PREFLIGHT = ['Access-Control-Request-Method: GET', 'Access-Control-Request-Headers: authorization'];
 
 test('a preflight of an allowed origin is answered for every path, without a body', async (t) => {
-  const service = await startTestService({ listen: { port: 0, allowed_origins: [ALLOWED] } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { listen: { port: 0, allowed_origins: [ALLOWED] } });
   for (const path of ['/v1/prices/assets', '/nope', '/v1/publisher/metadata']) {
     const asked = await RawHttp.open(service.port);
     asked.request(`OPTIONS ${path}`, [`Origin: ${ALLOWED}`, ...PREFLIGHT]);

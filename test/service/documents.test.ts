@@ -46,8 +46,7 @@ const SECTIONS = {
 };
 
 test('a running service says what its documents say', async (t) => {
-  const service = await startTestService(SECTIONS);
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, SECTIONS);
   const check = checkerOf(openApi);
   const answered = new Set<string>();
 

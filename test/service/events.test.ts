@@ -73,8 +73,7 @@ class EventReader {
 }
 
 test('events have the frames of /ws, by symbol or ID', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(65_000) }, { symbol: 'ETHUSD', price: units(3_000) });
   const plain = await EventReader.open(service, '?assets=BTCUSD,%232');
@@ -104,10 +103,9 @@ test('events have the frames of /ws, by symbol or ID', async (t) => {
 });
 
 test('a client that lost its stream continues after its last event, without a gap and with nothing twice', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     assets: ASSETS.map((asset) => ({ ...asset, clock_period: '50ms' })),
   });
-  t.teardown(() => service.stop());
   const feed = await Feed.open(service, { ack: 'durable' });
   const publish = (price: number) =>
     feed.accept({ symbol: 'BTCUSD', price: units(price) }, { symbol: 'ETHUSD', price: units(price) });
@@ -150,8 +148,7 @@ test('a client that lost its stream continues after its last event, without a ga
 });
 
 test('a stream whose client was away for too long says so, and goes on', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service, { ack: 'durable' });
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
   const reader = await EventReader.open(service, '?assets=BTCUSD', TOKEN, '1');
@@ -195,8 +192,7 @@ async function rowsOf(service: TestService, symbol: string, fromNs: string, unti
 
 test('requests that cannot be answered name the cause', async (t) => {
   const tokens = [{ name: 'few', sha256: sha256('few'), scopes: ['stream'], assets: ['ETHUSD'] }];
-  const service = await startTestService({ assets: ASSETS, tokens, limits: { connections_per_token: 1 } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS, tokens, limits: { connections_per_token: 1 } });
   const refused: readonly (readonly [query: string, token: string, status: number, error: RegExp])[] = [
     ['', 'few', 400, /assets is missing/],
     ['?assets=2', 'few', 400, /: 2; .*; a streaming ID is written #2$/],
@@ -228,7 +224,7 @@ test('requests that cannot be answered name the cause', async (t) => {
 });
 
 test('a stream ends with an event when the service stops', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
+  const service = await startTestService(t, { assets: ASSETS });
   const reader = await EventReader.open(service, '?assets=%231');
   await eventually(() => reader.comments > 0);
   await service.stop();
@@ -238,8 +234,7 @@ test('a stream ends with an event when the service stops', async (t) => {
 
 test('a slow reader of events leaves frames out, and receives the newest prices when it reads again', async (t) => {
   const assets = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i}` }));
-  const service = await startTestService({ assets });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets });
   const feed = await Feed.open(service);
   const prices = (price: number) => assets.map(({ symbol }) => ({ symbol, price: units(price) }));
   await feed.accept(...prices(1));

@@ -24,6 +24,7 @@ function fillDisks(t: Test): () => void {
 test('while the disk is full, no aggregate is served whose inputs no longer count', async (t) => {
   const clock = new FakeClock(systemClock());
   const service = await startTestService(
+    t,
     {
       assets: [
         { id: 1, symbol: 'BTCUSD', max_age: '10s' },
@@ -32,7 +33,6 @@ test('while the disk is full, no aggregate is served whose inputs no longer coun
     },
     { clock },
   );
-  t.teardown(() => service.stop());
   const socket = await openPublisher(service);
   const send = async (price: bigint) => {
     const timestampNs = clock.nowNs();

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import type { Test } from 'tap';
 import WebSocket from 'ws';
 import { HANG_MS } from '../../scripts/load/wait.js';
 import { createPriceSigner, type PriceSigner, parseSecretKey } from '../../src/client/index.js';
@@ -89,12 +90,13 @@ export interface TestService extends Service {
 }
 
 /**
- * Starts a whole service in this process, on free ports and with a separate data folder. `stop` frees the ports and removes the
- * folder.
+ * Starts a whole service in this process, on free ports and with a separate data folder. The end of the test, or `stop` before it, frees
+ * the ports and removes the folder.
  * @param options the folder of an earlier service, a clock, or the number of threads for signatures. By default there are no such
  * threads, because starting threads takes most of the start-up time.
  */
 export async function startTestService(
+  t: Pick<Test, 'teardown'>,
   sections: Sections = {},
   options: {
     readonly dir?: string;
@@ -120,6 +122,12 @@ export async function startTestService(
     removeDir();
     throw error;
   });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= service.stop().then(removeDir);
+    return stopped;
+  };
+  t.teardown(stop);
   const { port, adminPort, evmAddress, starkPublicKey, askedToHandOver } = service;
   return {
     port,
@@ -137,10 +145,7 @@ export async function startTestService(
     dir,
     reconfigure: (changed, keys = SERVICE_KEYS, announcements = []) =>
       service.reload({ ...configOf(dir, changed), announcements }, keys),
-    async stop() {
-      await service.stop();
-      removeDir();
-    },
+    stop,
   };
 }
 

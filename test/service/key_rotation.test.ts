@@ -39,10 +39,10 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
     stream: rotated(STREAM, NEXT_STREAM),
   };
   const service = await startTestService(
+    t,
     { assets: ASSETS, ingest: { max_past: '600s', max_future: '600s' } },
     { clock, keys },
   );
-  t.teardown(() => service.stop());
   const sockets = { evm: await openPublisher(service), stark: await openPublisher(service, 'stark') };
   const stream = await TestSocket.open(`${service.socketUrl}/ws?message_type=signed_ecdsa&channel=10ms`);
   stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
@@ -27,7 +26,7 @@ async function shownLog({ url }: TestService): Promise<{ vkey: string; policy: s
 }
 
 test('a public log goes on under another key after a reload, for readers whose policy has both keys', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
+  const dir = t.testdir();
   const file = join(dir, 'log.policy');
   writeFileSync(file, `${FORMER}${NEXT}${QUORUM}`);
   const unused = { file: 'unused' };
@@ -36,11 +35,7 @@ test('a public log goes on under another key after a reload, for readers whose p
     log: { origin: ORIGIN, batch: '100ms', checkpoint: '200ms', policy: { file } },
   };
   const keysOf = (log: Buffer) => ({ ...SERVICE_KEYS, log });
-  let service = await startTestService(sections, { dir, keys: keysOf(SEEDS[0]) });
-  t.teardown(async () => {
-    await service.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  let service = await startTestService(t, sections, { dir, keys: keysOf(SEEDS[0]) });
   const both = await policyOf(service);
   t.equal(both.logs.length, 2, 'readers learn the next key before it signs');
   const [before, after] = [FORMER, NEXT].map((line) => parsePolicy(`${line}${QUORUM}`)) as [
@@ -70,7 +65,7 @@ test('a public log goes on under another key after a reload, for readers whose p
   t.equal((await shownLog(service)).policy, `${NEXT}${QUORUM}`, 'a reload shows the changed policy');
   await service.stop();
 
-  service = await startTestService(sections, { dir, keys: keysOf(SEEDS[1]) });
+  service = await startTestService(t, sections, { dir, keys: keysOf(SEEDS[1]) });
   const fourth = await priceOf(service, 'BTCUSD', 'evm', 130n, distinctNowNs());
   t.ok((await placeOf(service, fourth, after)).size > size, 'the same log goes on after a restart');
   t.equal((await placeOf(service, first, after)).batch.batch, place.batch.batch, 'with all earlier batches');

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { freePorts } from '../../src/cli/demo/free_ports.js';
@@ -24,9 +24,9 @@ function sectionsOf(dir: string, number: number, log: object) {
 }
 
 /** Starts the service of an operator, whose policy is in the folder. */
-function startLog(dir: string, number: number, log: object = {}): Promise<TestService> {
+function startLog(t: Test, dir: string, number: number, log: object = {}): Promise<TestService> {
   const { seed } = LOGS[number]!;
-  return startTestService(sectionsOf(dir, number, log), {
+  return startTestService(t, sectionsOf(dir, number, log), {
     dir: join(dir, 'data'),
     keys: { ...SERVICE_KEYS, log: seed },
   });
@@ -44,8 +44,7 @@ test('a backup of a running service goes on where no later checkpoint was cosign
   const witnesses = ports.map((port, i) => new WitnessProcess(t, dir, i + 1, port));
   const policy = writePolicy(dir, 0, witnesses, 'group G 2 W1 W2\nquorum G');
   for (const witness of witnesses) witness.start();
-  let service = await startLog(dir, 0, { witness_grace: '1s' });
-  t.teardown(() => service.stop());
+  let service = await startLog(t, dir, 0, { witness_grace: '1s' });
   const data = join(dir, 'data');
   const backup = async (name: string) => {
     const made = await runCommand(registerBackup, ['backup', join(dir, name), '--from', data]);
@@ -55,7 +54,7 @@ test('a backup of a running service goes on where no later checkpoint was cosign
     await service.stop();
     rmSync(data, { recursive: true });
     cpSync(join(dir, name), data, { recursive: true });
-    service = await startLog(dir, 0, { witness_grace: '1s' });
+    service = await startLog(t, dir, 0, { witness_grace: '1s' });
   };
   const readiness = async () => (await fetch(`${service.adminUrl}/readyz`)).text();
   const size = await cosignedBy(service, policy, ['W1', 'W2']);
@@ -86,7 +85,7 @@ test('a backup of a running service goes on where no later checkpoint was cosign
   const after = await cosignedBy(service, policy, ['W1', 'W2'], BigInt(before.split('\n')[1]!));
   t.ok(after > size, 'the last copy goes on when its witnesses answer');
   await service.stop();
-  service = await startLog(dir, 0, { witness_grace: '1s' });
+  service = await startLog(t, dir, 0, { witness_grace: '1s' });
   await cosignedBy(service, policy, ['W1', 'W2'], after);
 
   await backup('alone');

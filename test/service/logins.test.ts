@@ -37,11 +37,10 @@ async function refusal(service: TestService, path: string, headers: readonly str
 
 for (const type of SIGNATURE_TYPES)
   test(`a publisher logs in with a signature of its ${type} key, and publishes for that key only`, async (t) => {
-    const service = await startTestService({
+    const service = await startTestService(t, {
       assets: ASSETS,
       publishers: [publisher(1, type, [symbolOf[type]]), publisher(2, type)],
     });
-    t.teardown(() => service.stop());
     const socket = await open(service, type, loginHeaders(1, type));
     const update = (n: number, symbol = symbolOf[type]) =>
       publisherSigner(n, type).sign({ symbol, price: UNIT, timestampNs: nowNs() });
@@ -77,10 +76,9 @@ for (const type of SIGNATURE_TYPES)
   });
 
 test('connections and failed logins of a key are limited like those of a token', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     limits: { connections_per_token: 2, failed_logins_per_minute: 2 },
   });
-  t.teardown(() => service.stop());
   const sockets = await Promise.all([1, 1, 2].map((n) => open(service, 'evm', loginHeaders(n, 'evm'))));
   t.match(
     await refusal(service, '/evm/publish', flat(loginHeaders(1, 'evm'))),
@@ -110,13 +108,13 @@ test('logins that an agent sent', { skip }, async (t) => {
   t.same(new Set(keys.values()), new Set(SIGNATURE_TYPES));
   const clock = { nowNs: () => (BigInt(logins[0]!['X-Timestamp']!) + 6n * 10n ** 9n) as never };
   const service = await startTestService(
+    t,
     {
       assets: ASSETS,
       publishers: [...keys].map(([key, signature_type]) => ({ key: key.toLowerCase(), signature_type })),
     },
     { clock },
   );
-  t.teardown(() => service.stop());
   for (const headers of logins) {
     const type = headers['X-Signature-Type'] as 'evm' | 'stark';
     await (await open(service, type, headers)).close();
@@ -131,7 +129,7 @@ test('logins that an agent sent', { skip }, async (t) => {
 });
 
 test('agents find where to publish what', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     service: { public_url: 'wss://prices.example.com/feed/' },
     assets: ASSETS,
     publishers: [
@@ -141,7 +139,6 @@ test('agents find where to publish what', async (t) => {
       publisher(1, 'stark'),
     ],
   });
-  t.teardown(() => service.stop());
   const ask = async (headers: Record<string, string>, key = headers['X-Public-Key']) => {
     const answer = await fetch(`${service.url}/v1/registry/brokers?publisher_key=${key}`, { headers });
     return `${answer.status} ${await answer.text()}`;

@@ -19,8 +19,7 @@ const asyncApi = JSON.parse(bodyOf(routesOf('service'), '/asyncapi.json')) as As
 const find = messageFinder(asyncApi);
 
 test('a running service tells publishers what its document says', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const update = (over: Partial<PriceToSign> = {}): PriceToSign => ({
     symbol: 'BTCUSD',
     price: 72_147n * 10n ** 18n,
@@ -65,8 +64,7 @@ test('a running service tells publishers what its document says', async (t) => {
 });
 
 test('a running service tells readers of streams what its document says', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(1) }, { symbol: 'AAPL', price: units(5) });
   for (const type of ['unsigned', 'signed_ecdsa']) {

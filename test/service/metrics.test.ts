@@ -15,8 +15,7 @@ function sampleOf(text: string, series: string): number | undefined {
 }
 
 test('assets, publishers, requests and the store show what they did', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const before = await scrape(service.adminUrl);
   t.equal(sampleOf(before, 'tickseal_asset_inputs{asset="BTCUSD",signature_type="evm"}'), 0);
   t.notMatch(before, 'tickseal_asset_last_update_timestamp_seconds{');

@@ -56,13 +56,12 @@ function jsonValueOf({ type }: JsonSchema, text: string): unknown {
 }
 
 test('a parameter takes what its schema allows, and nothing else', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     assets: [
       { id: 1, symbol: 'BTCUSD' },
       { id: 2, symbol: 'AAPL', calendar: 'us_equities' },
     ],
   });
-  t.teardown(() => service.stop());
   const document = (await (await get(`${service.url}/openapi.json`)).json()) as OpenApiDocument;
   const check = checkerOf(document);
 

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -8,18 +6,14 @@ import { get, publisherSigner, startTestService } from './harness.js';
 import { latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
 test('a service keeps each aggregate as REST showed it, over restarts, reloads and steps of the clock', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-past-'));
+  const dir = t.testdir();
   const clock = new FakeClock();
   const assetsOf = (symbol: string) => [
     { id: symbol === 'BTCUSD' ? 1 : 3, symbol, max_age: '600s', clock_period: '24h' },
     { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '600s', clock_period: '24h' },
   ];
   const ingest = { max_past: '600s', max_future: '600s' };
-  let service = await startTestService({ assets: assetsOf('BTCUSD'), ingest }, { dir, clock });
-  t.teardown(async () => {
-    await service.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  let service = await startTestService(t, { assets: assetsOf('BTCUSD'), ingest }, { dir, clock });
   const shown: Record<string, string[]> = {};
   let second = 0n;
   /** Publishes a price durably and records REST's answer. */
@@ -43,7 +37,7 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
   service.reconfigure({ assets: assetsOf('XBTUSD'), ingest });
   await show('XBTUSD', 'evm', 130n);
   await service.stop();
-  service = await startTestService({ assets: assetsOf('XBTUSD'), ingest }, { dir, clock });
+  service = await startTestService(t, { assets: assetsOf('XBTUSD'), ingest }, { dir, clock });
   await show('XBTUSD', 'evm', 140n);
 
   clock.advance(1_000_000_000_000n);

@@ -16,7 +16,7 @@ const SOCKETS = 101;
 const BATCHES_MS = 100;
 
 test('stop closes every socket with 1001 and frees the ports', async (t) => {
-  const service = await startTestService();
+  const service = await startTestService(t);
   const paths = ['/ws', '/ws?channel=10ms', '/evm/publish', '/stark/publish'];
   const sockets = await Promise.all(paths.map((path) => TestSocket.open(`${service.socketUrl}${path}`)));
   const idle = await RawHttp.open(service.port);
@@ -27,7 +27,7 @@ test('stop closes every socket with 1001 and frees the ports', async (t) => {
 });
 
 test('many sockets are closed one batch after another, so that their clients do not all return at once', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     limits: { drain: '1s', connections_per_token: SOCKETS, control_messages_per_second: SOCKETS },
   });
   const sockets = await Promise.all(
@@ -51,14 +51,14 @@ test('many sockets are closed one batch after another, so that their clients do 
 
 test('a port is free for the next service, whoever was connected, and for no other beside it', async (t) => {
   for (const threads of THREAD_COUNTS) {
-    const first = await startTestService({ listen: { port: 0, threads } });
+    const first = await startTestService(t, { listen: { port: 0, threads } });
     const { port } = first;
     const socket = await TestSocket.open(`${first.socketUrl}/ws`);
-    await t.rejects(startTestService({ listen: { port, threads } }), /in use/);
+    await t.rejects(startTestService(t, { listen: { port, threads } }), /in use/);
     // The service closes the connection first, so the kernel keeps the service's end of the connection for a minute.
     await first.stop();
     await socket.closed;
-    const second = await startTestService({ listen: { port, threads } });
+    const second = await startTestService(t, { listen: { port, threads } });
     t.equal(second.port, port);
     await second.stop();
   }
@@ -66,20 +66,20 @@ test('a port is free for the next service, whoever was connected, and for no oth
 
 test('an admin port in use is a clear error, and leaves the port and the folder free', async (t) => {
   for (const [i, threads] of [1, 2].entries()) {
-    const other = await startTestService();
-    const { port } = await startTestService().then((service) => service.stop().then(() => service));
+    const other = await startTestService(t);
+    const { port } = await startTestService(t).then((service) => service.stop().then(() => service));
     const dir = t.testdir({ [`threads${i}`]: {} });
     const sections = { listen: { port, threads } };
     const admin = { port: other.adminPort };
     await t.rejects(
-      startTestService({ ...sections, admin }, { dir }),
+      startTestService(t, { ...sections, admin }, { dir }),
       {
         message: `cannot listen on 127.0.0.1:${admin.port}: the address is in use`,
       },
       `${threads} threads`,
     );
     await other.stop();
-    const service = await startTestService({ ...sections, admin }, { dir });
+    const service = await startTestService(t, { ...sections, admin }, { dir });
     t.same([service.port, service.adminPort], [port, admin.port]);
     await service.stop();
   }
@@ -209,23 +209,8 @@ test('a start logs what the configuration probably does not mean, and refuses a 
   );
 });
 
-test('a configuration that is not valid ends with status 2 and says where', async (t) => {
-  const dir = t.testdir({
-    'bad.yaml': 'keys: { evm: { file: evm.hex } }\nassets:\n  - { id: 1, symbl: X }\n',
-  });
-  const bad = new ServeProcess(['--config', `${dir}/bad.yaml`]);
-  const missing = new ServeProcess(['--config', `${dir}/nowhere.yaml`]);
-  t.teardown(() => Promise.all([bad.kill(), missing.kill()]));
-  t.match(await bad.exited, { code: 2 });
-  t.match(bad.stderr, /bad\.yaml:3:14 assets\[0\]\.symbl: unknown key/);
-  t.match(bad.stderr, /bad\.yaml:\d+:\d+ assets\[0\]\.symbol: missing/);
-  t.match(await missing.exited, { code: 2 });
-  t.match(missing.stderr, /nowhere\.yaml: cannot be read/);
-});
-
 test('what stands in the way of a start ends with status 1 and is named', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const taken = new ServeProcess(['--config', writeConfig(t.testdir(), { listen: { port: service.port } })]);
   const locked = new ServeProcess(['--config', writeConfig(service.dir)]);
   t.teardown(() => Promise.all([taken.kill(), locked.kill()]));

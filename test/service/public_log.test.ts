@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
@@ -32,13 +31,9 @@ const SECTIONS = {
 };
 
 test('every signed price has a proof, over restarts and steps of the clock', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
+  const dir = t.testdir();
   const clock = new FakeClock(systemClock());
-  let service = await startTestService(SECTIONS, { dir, clock, keys: KEYS });
-  t.teardown(async () => {
-    await service.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  let service = await startTestService(t, SECTIONS, { dir, clock, keys: KEYS });
   const policy = await policyOf(service);
   const shown: Aggregate[] = [];
   shown.push(await priceOf(service, 'BTCUSD', 'evm', 100n, clock.nowNs()));
@@ -49,7 +44,7 @@ test('every signed price has a proof, over restarts and steps of the clock', asy
   for (const aggregate of shown) places.push(await placeOf(service, aggregate, policy));
   t.ok(places.every(({ origin }) => origin === ORIGIN));
   await service.stop();
-  service = await startTestService(SECTIONS, { dir, clock, keys: KEYS });
+  service = await startTestService(t, SECTIONS, { dir, clock, keys: KEYS });
   shown.push(await priceOf(service, 'BTCUSD', 'evm', 120n, clock.nowNs() + 60_000_000_000n));
   for (const [i, aggregate] of shown.entries()) {
     const { batch, size } = await placeOf(service, aggregate, policy);
@@ -59,18 +54,14 @@ test('every signed price has a proof, over restarts and steps of the clock', asy
 });
 
 test('a service that lacks the last signed checkpoint signs no other, and prices go on', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
+  const dir = t.testdir();
   const data = join(dir, 'store');
-  let service = await startTestService(SECTIONS, { dir, keys: KEYS });
-  t.teardown(async () => {
-    await service.stop();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  let service = await startTestService(t, SECTIONS, { dir, keys: KEYS });
   await eventually(async () => (await fetch(`${service.url}/tlog/checkpoint`)).status === 200 || undefined);
   const served = async () => (await fetch(`${service.url}/tlog/checkpoint`)).text();
   await service.stop();
   const restart = async () => {
-    service = await startTestService(SECTIONS, { dir, keys: KEYS });
+    service = await startTestService(t, SECTIONS, { dir, keys: KEYS });
     const response = await fetch(`${service.adminUrl}/readyz`);
     t.equal(response.status, 503);
     return response.text();
@@ -100,6 +91,7 @@ test('a service that lacks the last signed checkpoint signs no other, and prices
   t.match(await restart(), /this node signed checkpoints of prices\.example\.com\/tlog2, not/);
   await service.stop();
   service = await startTestService(
+    t,
     { ...SECTIONS, log: { ...SECTIONS.log, origin: next } },
     { dir, keys: KEYS },
   );
@@ -116,8 +108,7 @@ test('a service that lacks the last signed checkpoint signs no other, and prices
 });
 
 test('the files of the log are for everybody, and nothing beside them', async (t) => {
-  const service = await startTestService(SECTIONS, { keys: KEYS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, SECTIONS, { keys: KEYS });
   const file = (path: string, init = {}) => fetch(`${service.url}/tlog/${path}`, init);
   const checkpoint = await eventually(async () => {
     const response = await file('checkpoint');
@@ -156,16 +147,14 @@ test('the files of the log are for everybody, and nothing beside them', async (t
 });
 
 test('a service without a key has no log', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   t.equal((await fetch(`${service.url}/tlog/checkpoint`)).status, 404);
   t.equal((await fetch(`${service.url}/v1/prices/proof?asset=BTCUSD&timestamp=5`)).status, 404);
   t.notMatch(await (await get(`${service.url}/v1/signers`)).json(), { log: {} });
 });
 
 test('a client finds a sample of its prices in the log, and proves what the log denies', async (t) => {
-  const service = await startTestService(SECTIONS, { keys: KEYS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, SECTIONS, { keys: KEYS });
   const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
   const signers = [checksumAddress(evmAddress(KEYS.evm))];
   let forged: string | undefined;

@@ -12,10 +12,9 @@ const messageOf = (traceId: unknown, data: unknown) =>
   writeExactJson({ type: 'signed_prices', trace_id: traceId, data });
 
 test('a publisher that never reads is neither closed nor slowed', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     limits: { idle_timeout: '8s', publish_bytes_per_second: '64 MiB' },
   });
-  t.teardown(() => service.stop());
   const silent = await openPublisher(service);
   silent.ws.pause();
   // Each answer repeats the 80 KB of names in its message. The answers have 24 MB in total, which is more than the system's

@@ -21,7 +21,7 @@ const OK = { status: 200, type: 'application/json', body: { data: 'ok' } };
 const READY = { ...OK, body: { data: 'ok', version: 'unknown', formats: FORMATS } };
 
 test('a service that drains lives and is not ready', async (t) => {
-  const service = await startTestService();
+  const service = await startTestService(t);
   t.same(await ask(service, '/livez'), OK);
   t.same(await ask(service, '/readyz'), READY);
   // The number of streams is so large that closing them takes several rounds.
@@ -37,10 +37,9 @@ test('a service that drains lives and is not ready', async (t) => {
 
 test('a ready service says which calendar ends soon', async (t) => {
   const session = { days: ['mon'], from: '09:00', to: '10:00', status: 'regular' };
-  const service = await startTestService({
+  const service = await startTestService(t, {
     calendars: { own: { time_zone: 'UTC', sessions: [session], known_until: '2020-12-31' } },
   });
-  t.teardown(() => service.stop());
   t.same(await ask(service, '/readyz'), {
     ...OK,
     body: {
@@ -52,8 +51,7 @@ test('a ready service says which calendar ends soon', async (t) => {
 });
 
 test('the admin listener answers only requests for a host that nobody else can let resolve to it', async (t) => {
-  const service = await startTestService({ admin: { port: 0, allowed_hosts: ['Prices.internal'] } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { admin: { port: 0, allowed_hosts: ['Prices.internal'] } });
   const statusFor = async (host: string, line = 'GET /metrics') => {
     const probe = await RawHttp.open(service.adminPort);
     probe.write(`${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
@@ -71,7 +69,7 @@ test('the admin listener answers only requests for a host that nobody else can l
 test('a service with a damaged log lives and is not ready, and says where the damage is', async (t) => {
   const dir = t.testdir();
   const clock = new FakeClock();
-  const first = await startTestService({}, { dir, clock });
+  const first = await startTestService(t, {}, { dir, clock });
   const feed = await Feed.open(first, { nowNs: () => clock.nowNs() });
   const past = { symbol: 'BTCUSD', price: units(1), timestampNs: clock.nowNs() };
   await feed.accept(past);
@@ -85,7 +83,7 @@ test('a service with a damaged log lives and is not ready, and says where the da
   bytes[bytes.indexOf(`"price":"${units(1)}"`) + 10]! ^= 1;
   writeFileSync(segment, bytes);
 
-  const second = await startTestService({}, { dir, clock });
+  const second = await startTestService(t, {}, { dir, clock });
   const { status, type, body } = await ask(second, '/readyz');
   t.same([status, type], [503, 'application/json']);
   t.match(body, { error: /0001\.log is damaged at byte \d+/ });

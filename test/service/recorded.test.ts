@@ -14,9 +14,9 @@ const STARK = skip ? [] : readRecordings('recorded-stark.json');
 const MORE_THAN_SENT = 1_000_000;
 
 /** Starts a service for the recorded assets and publishers. The service accepts prices from years ago. */
-function recordedService(): Promise<TestService> {
+function recordedService(t: Test): Promise<TestService> {
   const recordings = [...CONSECUTIVE.slice(0, 1), ...FOUR, ...STARK];
-  return startTestService({
+  return startTestService(t, {
     service: { encoded_asset_id: 'keccak256' },
     assets: recordings.map(({ symbol, updates }, i) => ({
       id: i + 1,
@@ -39,8 +39,7 @@ function recordedService(): Promise<TestService> {
 }
 
 test('recorded updates flow through a service', { skip }, async (t) => {
-  const service = await recordedService();
-  t.teardown(() => service.stop());
+  const service = await recordedService(t);
 
   await t.test('consecutive updates, with integers and strings as timestamps', async (t) => {
     const socket = await openPublisher(service);

@@ -22,8 +22,7 @@ const MARKETS = [
 
 test('market status has three values in the shape of an aggregate, and nothing else', async (t) => {
   const clock = new FakeClock(START_NS + 1n);
-  const service = await startTestService({ assets: MARKETS }, { clock });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: MARKETS }, { clock });
   const value = (id: string, price: number) => ({
     [id]: {
       timestamp: '#',
@@ -54,7 +53,7 @@ test('market status has three values in the shape of an aggregate, and nothing e
 
 test('taxonomy, algorithms and pushed assets are what the configuration says', async (t) => {
   const pushed = { ethereum: { mainnet: { Z: { delta: 0.5, staleness: 3600 } }, testnet: {} } };
-  const service = await startTestService({
+  const service = await startTestService(t, {
     service: { taxonomy_id: 65_535 },
     assets: [
       { id: 65_535, symbol: 'Z', name: 'Zed', class: 'letter' },
@@ -63,7 +62,6 @@ test('taxonomy, algorithms and pushed assets are what the configuration says', a
     ],
     pushed_assets: pushed,
   });
-  t.teardown(() => service.stop());
   const entry = { signature_type: 'evm', aggregation: 'median' };
   const { statement, ...answer } = (await ask(service, '/v1/taxonomy')).data;
   t.match(statement, /^0x[0-9a-f]{222}$/);
@@ -96,18 +94,16 @@ test('taxonomy, algorithms and pushed assets are what the configuration says', a
     t.equal(createHash('sha256').update(definition).digest('hex'), checksum);
   t.same((await ask(service, '/v0/deployments/service_pushed_assets')).data, pushed);
   t.equal((await fetch(`${service.url}/v0/deployments/service_pushed_assets`)).status, 401);
-  const empty = await startTestService();
-  t.teardown(() => empty.stop());
+  const empty = await startTestService(t);
   t.same((await ask(empty, '/v0/deployments/service_pushed_assets')).data, {});
   t.same((await ask(empty, '/v1/deployments/evm')).data, []);
 });
 
 test('another service name stands in the identifiers, and asset IDs may be hashed', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     service: { name: 'acme', oracle_id: 'acme!', encoded_asset_id: 'keccak256' },
     assets: [...MARKETS, { id: 9, symbol: 'DYDXUSD', signature_type: 'stark' }],
   });
-  t.teardown(() => service.stop());
   const encoded = (text: string) => `0x${Buffer.from(keccak256(Buffer.from(text))).toString('hex')}`;
   await (await Feed.open(service)).accept({ symbol: 'BTCUSD', price: units(1) });
   await (await Feed.open(service, { type: 'stark' })).accept({ symbol: 'DYDXUSD', price: units(2) });
@@ -133,8 +129,7 @@ test('another service name stands in the identifiers, and asset IDs may be hashe
 });
 
 test('a service that is alone is the only node', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const nodes = [{ node: 0, name: 'solo', role: 'leader' }];
   t.same((await ask(service, '/v1/nodes')).data, { self: 0, nodes });
   const { data } = await ask(service, '/v1/signers');

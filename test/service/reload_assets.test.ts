@@ -34,8 +34,7 @@ async function frameOf(socket: TestSocket, ...assets: readonly (readonly [id: nu
 
 test('assets come, go and change their IDs while they are subscribed', async (t) => {
   const before = ['A', 'B', 'C'].map((symbol, i) => ({ id: i + 1, symbol }));
-  const service = await startTestService({ assets: before, ...MANY });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: before, ...MANY });
   const feed = await Feed.open(service);
   await feed.accept(...before.map(({ symbol, id }) => ({ symbol, price: units(id * 10) })));
   const queries = ['', 'channel=10ms', 'message_type=signed_ecdsa', 'channel=20ms&message_type=signed_ecdsa'];
@@ -99,8 +98,7 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
 test('calendars, deployments and pushed assets change', async (t) => {
   const clock = new FakeClock();
   const assets = [{ id: 1, symbol: 'AAPL', calendar: 'us_equities' }];
-  const service = await startTestService({ assets }, { clock });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets }, { clock });
   const stream = await TestSocket.open(`${service.socketUrl}/ws?addtl_attrs=ms`);
   stream.send({ type: 'subscribe', assets: [1] });
   const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
@@ -138,8 +136,7 @@ test('calendars, deployments and pushed assets change', async (t) => {
 
 test('a file for the next start takes no key away, and the sections that it cannot change stay', async (t) => {
   const assets = [{ id: 1, symbol: 'BTCUSD', clock_period: '50ms' }];
-  const service = await startTestService({ assets });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
   const edge = { role: 'edge', node: 3, servers: ['nats://127.0.0.1:1'], replicas: 1 };
@@ -170,8 +167,7 @@ const namesOf = async (service: { readonly url: string }) => {
 };
 
 test('a reload that swaps IDs is refused, and everything goes on', async (t) => {
-  const service = await startTestService({ assets: [A, B] });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: [A, B] });
   const feed = await Feed.open(service);
   t.throws(() => service.reconfigure({ assets: SWAPPED }), REFUSAL);
   t.throws(

@@ -17,10 +17,9 @@ async function closeCode(socket: TestSocket): Promise<number> {
 }
 
 test('a revoked token closes its sockets, and those of no other', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     tokens: [namedToken('gone'), namedToken('stays'), namedToken('renamed')],
   });
-  t.teardown(() => service.stop());
   const open = (name: string) =>
     Promise.all([
       TestSocket.open(`${service.socketUrl}/ws`, name),
@@ -56,8 +55,7 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
 
 test('what a token may see, publish and ask changes under its open sockets', async (t) => {
   const assets = [1, 2].map((id) => ({ id, symbol: `A${id}` }));
-  const service = await startTestService({ assets, tokens: [namedToken('all'), namedToken('a')] });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets, tokens: [namedToken('all'), namedToken('a')] });
   const all = await Feed.open(service, { token: 'all' });
   const stream = await TestSocket.open(`${service.socketUrl}/ws`, 'a');
   stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });

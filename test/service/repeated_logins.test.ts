@@ -17,8 +17,7 @@ function open({ socketUrl }: TestService, headers: Record<string, string>): Prom
 }
 
 test('a login opens four connections, however often it is repeated and its time is written anew', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const login = seen(5n);
   const tries = await Promise.allSettled(
     Array.from({ length: 40 }, (_, i) => {
@@ -38,8 +37,7 @@ test('a login opens four connections, however often it is repeated and its time 
 });
 
 test('the newest login gets the place of a connection that sends nothing new', async (t) => {
-  const service = await startTestService({ limits: { publish_connections_per_token: 4 } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { limits: { publish_connections_per_token: 4 } });
   const real = await open(service, seen(9n));
   const second = (nowNs() / SECOND_NS) * SECOND_NS;
   const copyOf = (offset: bigint) =>
@@ -76,8 +74,7 @@ test('a login of a key that somebody repeats uses up nothing of the one that sen
     publish_bytes_per_second: '64 KiB',
     publish_message_bytes: '16 KiB',
   };
-  const service = await startTestService({ limits });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { limits });
   const real = await open(service, seen(1n));
   t.equal(await refusalOf(real, update()), undefined);
   for (const secondsAgo of [9n, 8n, 7n, 6n]) {

@@ -29,11 +29,10 @@ function latestIs(
 
 test('what a request cannot get is left out and named, if it says so', async (t) => {
   const token = 'bitcoin-only';
-  const service = await startTestService({
+  const service = await startTestService(t, {
     assets: ['BTCUSD', 'ETHUSD'].map((symbol, id) => ({ id, symbol })),
     tokens: [namedToken(TOKEN), namedToken(token, { assets: ['BTCUSD'] })],
   });
-  t.teardown(() => service.stop());
   const feed = await Feed.open(service, { ack: 'durable' });
   await feed.accept({ symbol: 'BTCUSD', price: units(7) }, { symbol: 'ETHUSD', price: units(8) });
   await latestIs(service, 'ETHUSD', units(8));
@@ -68,6 +67,7 @@ test('what a request cannot get is left out and named, if it says so', async (t)
 test('latest has the assets with a live price, as long as they have one', async (t) => {
   const clock = new FakeClock();
   const service = await startTestService(
+    t,
     {
       assets: [
         { id: 1, symbol: 'BTCUSD', max_age: '2s' },
@@ -76,7 +76,6 @@ test('latest has the assets with a live price, as long as they have one', async 
     },
     { clock },
   );
-  t.teardown(() => service.stop());
   const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
   t.same((await ask(service, '/v1/prices/latest?assets=BTCUSD,ETHUSD')).data, {});
   await feed.accept({ symbol: 'BTCUSD', price: units(100) }, { symbol: 'ETHUSD', price: units(7) });
@@ -124,6 +123,7 @@ test('latest has the assets with a live price, as long as they have one', async 
 test('recent serves what was in force at the end of a second, as it was signed', async (t) => {
   const clock = new FakeClock();
   const service = await startTestService(
+    t,
     {
       assets: [
         { id: 1, symbol: 'BTCUSD', max_age: '5s', clock_period: '86400s', delta_percent: 1 },
@@ -132,7 +132,6 @@ test('recent serves what was in force at the end of a second, as it was signed',
     },
     { clock },
   );
-  t.teardown(() => service.stop());
   const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
   const recent = (second: number, assets = 'BTCUSD,DYDXUSD') =>
     ask(service, `/v1/prices/recent?timestamp=${second}&assets=${assets}`);
@@ -172,8 +171,7 @@ test('recent serves what was in force at the end of a second, as it was signed',
 });
 
 test('an answer to HEAD has the length of the body of GET, and leaves the connection as GET does', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const lengthOf = async (raw: RawHttp, line: string) => {
     raw.request(line, [AUTHORIZATION]);
     return (await raw.responseHead()).headers.get('content-length');

@@ -47,11 +47,10 @@ test('a range is read over several answers, verified, and goes on after a lost c
     { id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' },
     { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '24h', clock_period: '24h' },
   ];
-  const service = await startTestService({
+  const service = await startTestService(t, {
     assets,
     limits: { range_rows: 3 },
   });
-  t.teardown(() => service.stop());
   const options: ClientOptions = {
     urls: service.url,
     token: TOKEN,

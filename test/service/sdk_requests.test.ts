@@ -39,8 +39,7 @@ async function clientOf(service: TestService): Promise<Client> {
 }
 
 test('aggregates are verified, with every check', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   await (await Feed.open(service)).accept({ symbol: 'BTCUSD', price: units(61000) });
   await (await Feed.open(service, { type: 'stark' })).accept({ symbol: 'DYDXUSD', price: units(2) });
   const client = await clientOf(service);
@@ -80,8 +79,7 @@ test('aggregates are verified, with every check', async (t) => {
 });
 
 test('a publisher gives the verdict on each price', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const client = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
   const key = (0x101).toString(16);
   for (const [signatureType, symbol] of [
@@ -134,8 +132,7 @@ function browserClient(options: Partial<ClientOptions> & { readonly urls: string
 }
 
 test('each connection has a ticket of its own, and no address carries a secret', async (t) => {
-  const service = await startTestService();
-  t.teardown(() => service.stop());
+  const service = await startTestService(t);
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
   const { client, upgrades } = browserClient({ urls: service.url });
@@ -155,8 +152,7 @@ test('each connection has a ticket of its own, and no address carries a secret',
 });
 
 test('ticks are verified prices by symbol', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: (units(61000) + units(1) / 2n) as never });
   await feed.accept({ symbol: 'AAPL', price: units(200) });

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { registerLog } from '../../src/cli/log_command.js';
@@ -30,8 +29,7 @@ function sectionsOf(threads: number) {
 }
 
 function folderOf(t: Test): string {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-streams-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = t.testdir();
   return dir;
 }
 
@@ -41,14 +39,13 @@ for (const threads of [1, 2])
   test(`verify finds each signed payload in the log of its node, ${threads} threads`, async (t) => {
     const dir = folderOf(t);
     const policy = writeStreamPolicy(dir);
-    let service = await startTestService(sectionsOf(threads), { dir, keys: KEYS });
-    t.teardown(() => service.stop());
+    let service = await startTestService(t, sectionsOf(threads), { dir, keys: KEYS });
     const signer = service.evmAddress;
     await priceOf(service, 'BTCUSD', 'evm', 100n, nowNs());
     const both = await Promise.all([1, 2].map(() => signedFrames(service.socketUrl, 3)));
     // A restart keeps the hashes that no checkpoint covered.
     await service.stop();
-    service = await startTestService(sectionsOf(threads), { dir, keys: KEYS });
+    service = await startTestService(t, sectionsOf(threads), { dir, keys: KEYS });
     const file = join(dir, 'frames.txt');
     writeFileSync(file, both.flat().join('\n'));
     const found = await verifyInLog(file, service.url, policy, signer);

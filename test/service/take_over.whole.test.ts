@@ -91,13 +91,3 @@ for (const threads of [1, 2])
     t.same(await second.exited, { code: 0, signal: null });
     t.equal(first.stderr + second.stderr, '');
   });
-
-test('without the option a second service is refused, and where nothing runs the option makes no difference', async (t) => {
-  const { serve } = await start(t, 1);
-  const first = serve('--take-over');
-  await first.ready();
-  const second = serve();
-  t.equal((await second.exited).code, 1);
-  t.match(second.stderr, /in use/);
-  t.equal(first.child.exitCode, null, 'the first goes on');
-});

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { systemClock } from '../../src/clock/clock.js';
@@ -17,14 +14,12 @@ for (const [distance, aheadMs] of Object.entries({ 'a minute': MINUTE_MS, 'a yea
   test(`a start with a clock that was ${distance} ahead serves none of its prices, and takes honest ones`, async (t) => {
     const { clock, dir } = workplace(t);
     clock.advanceMs(aheadMs);
-    const before = await startTestService(ASSETS, { dir, clock });
-    t.teardown(() => before.stop());
+    const before = await startTestService(t, ASSETS, { dir, clock });
     await publishOne(t, before, clock, 7n);
     await before.stop();
 
     clock.advanceMs(-aheadMs);
-    const service = await startTestService(ASSETS, { dir, clock });
-    t.teardown(() => service.stop());
+    const service = await startTestService(t, ASSETS, { dir, clock });
     t.equal(await latestText(service, 'BTCUSD'), '{"data":{}}');
     t.equal(await updatedAtSeconds(service), undefined, 'nothing came for this asset');
     await takesHonestPrices(t, service, clock);
@@ -32,8 +27,7 @@ for (const [distance, aheadMs] of Object.entries({ 'a minute': MINUTE_MS, 'a yea
 
 test('a clock that is stepped back takes its prices with it, and honest ones come at once', async (t) => {
   const { clock, dir } = workplace(t);
-  const service = await startTestService(ASSETS, { dir, clock });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, ASSETS, { dir, clock });
   await publishOne(t, service, clock, 6n);
   clock.advanceMs(MINUTE_MS);
   await publishOne(t, service, clock, 7n);
@@ -44,8 +38,7 @@ test('a clock that is stepped back takes its prices with it, and honest ones com
 
 /** Creates a folder for a service, and a clock that follows the system clock. */
 function workplace(t: Test): { readonly clock: FakeClock; readonly dir: string } {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = t.testdir();
   return { clock: new FakeClock(systemClock()), dir };
 }
 

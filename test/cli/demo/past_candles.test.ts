@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
@@ -14,8 +12,7 @@ const DAY_MS = 86_400_000;
 const DAY_MINUTES = 1_440;
 
 test('a demo begins with 24 hours of each open market', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tickseal-past-candles-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = t.testdir();
   const clock = new FakeClock();
   clock.timeNs = BigInt(SUNDAY) * 1_000_000n;
   const dir = join(folder, 'store');

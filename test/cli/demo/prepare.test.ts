@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
@@ -12,8 +11,7 @@ import { loadConfig } from '../../../src/config/load.js';
 const PORTS = { port: 8080, adminPort: 9090 };
 
 function freshDir(t: Test): string {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-demo-'));
-  t.teardown(() => rmSync(dir, { recursive: true }));
+  const dir = t.testdir();
   return join(dir, 'data');
 }
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
@@ -14,8 +13,7 @@ import { startContractServer, TOKEN } from '../../client/contract_server.js';
 const PUBLISHERS = 6;
 
 test('simulated publishers sign for real, say that they are simulated, and end when told', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tickseal-simulation-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true }));
+  const dataDir = t.testdir();
   const secrets = { ...ensureDemoSecrets(dataDir).secrets, publisherToken: TOKEN };
   writeFileSync(join(dataDir, 'demo-secrets.json'), JSON.stringify(secrets));
 
@@ -63,8 +61,7 @@ test('simulated publishers sign for real, say that they are simulated, and end w
 });
 
 test('a simulation that fails says so', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tickseal-simulation-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true }));
+  const dataDir = t.testdir();
   const code = await new Promise<number | null>((resolve) => {
     startSimulation({ dataDir, urls: ['ws://127.0.0.1:1'], onExit: resolve });
   });

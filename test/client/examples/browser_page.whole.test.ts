@@ -38,8 +38,7 @@ test('the page of the example shows a verified price', needsBrowser(), async (t)
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  const service = await startTestService({ listen: { port: 0, allowed_origins: [origin] } });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { listen: { port: 0, allowed_origins: [origin] } });
   const socket = await openPublisher(service);
   t.teardown(() => socket.ws.terminate());
   const timestampNs = BigInt(Date.now()) * 1_000_000n;

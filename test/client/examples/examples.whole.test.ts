@@ -14,14 +14,13 @@ const LINES_MAX_OF_KEEPER = 150;
 
 /** Starts a service with a price. `tell` publishes further prices. */
 async function serve(t: Test): Promise<{ service: TestService; tell(decimal: string): Promise<void> }> {
-  const service = await startTestService();
+  const service = await startTestService(t);
   let isStopped = false;
   const stop = service.stop;
   service.stop = async () => {
     if (!isStopped) await stop.call(service);
     isStopped = true;
   };
-  t.teardown(() => service.stop());
   const socket = await openPublisher(service);
   t.teardown(() => socket.ws.terminate());
   const tell = async (decimal: string) => {

@@ -53,11 +53,10 @@ test('a statement about streaming IDs is checked in few lines', async (t) => {
 });
 
 test('the quickstarts publish, read and verify', async (t) => {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     listen: { port: 0, allowed_origins: [ORIGIN] },
     publishers: [{ key: publisherSigner(1).publicKey, signature_type: 'evm', oracle_id: 'mykey' }],
   });
-  t.teardown(() => service.stop());
   const folder = t.testdir();
   const run = runnerOf(service, folder);
   const packages = preparedPackages();

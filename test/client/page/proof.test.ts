@@ -13,8 +13,7 @@ const ASSETS = [
 ];
 
 test('a proof shows what it verifies', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'AAA', price: units(5) }, { symbol: 'BTCUSD', price: units(95_000) });
   const read = async (path: string) => (await get(service.url + path)).text();

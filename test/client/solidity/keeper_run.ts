@@ -49,12 +49,11 @@ export interface Seen {
 /** Starts everything but the keeper. @param seed the seed of prices and faults */
 export async function openMarket(t: Test, seed: number, faults: boolean): Promise<Market> {
   const random = seededRandom(seed);
-  const service = await startTestService({
+  const service = await startTestService(t, {
     service: { taxonomy_id: TAXONOMY_ID },
     assets: ASSETS,
     pushed_assets: { tests: { local: PUSHED } },
   });
-  t.teardown(() => service.stop());
   await movePrices(t, service, random);
   const chain = await Chain.create([NATIVE_ECRECOVER]);
   chain.timeS = BigInt(Math.floor(Date.now() / 1000));

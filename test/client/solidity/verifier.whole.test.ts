@@ -39,12 +39,11 @@ PRICES[1] = -(2n ** 127n);
 
 /** Records payloads of a running service, by the number of assets. All prices are as in PRICES. */
 async function recordPayloads(t: Test, attributes: string): Promise<{ signer: string; recorded: Buffer[] }> {
-  const service = await startTestService({
+  const service = await startTestService(t, {
     service: { taxonomy_id: TAXONOMY_ID },
     assets: ASSETS,
     limits: { control_messages_per_second: 100 },
   });
-  t.teardown(() => service.stop());
   const publisher = await openPublisher(service);
   const timestampNs = BigInt(Date.now()) * 1_000_000n;
   const updates = ASSETS.map(({ symbol }, i) =>

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { test } from 'tap';
@@ -86,8 +84,7 @@ test('a replaced listener answers on the connections that it has, and ends them 
 });
 
 test('TLS handshakes that wait for their turn are closed too', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = t.testdir();
   const problem = makeCertificate(dir, 'one');
   if (problem !== undefined) {
     t.pass(`skipped: ${problem}`);

@@ -41,7 +41,8 @@ export class TestCluster {
     options: NodeOptions = {},
   ): Promise<TestService> {
     const keys = options.keys ?? (role === 'edge' ? STREAM_KEYS : SERVICE_KEYS);
-    const service = await startTestService(
+    return startTestService(
+      this.#t,
       {
         keys: Object.fromEntries(Object.keys(keys).map((name) => [name, { file: 'unused' }])),
         cluster: {
@@ -55,8 +56,6 @@ export class TestCluster {
       },
       { ...options, keys },
     );
-    this.#t.teardown(() => service.stop());
-    return service;
   }
 }
 
