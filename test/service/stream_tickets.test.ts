@@ -14,7 +14,8 @@ async function ticketOf(service: TestService, name: string): Promise<string> {
 
 /** Opens a stream like a browser does for a page. */
 function openBy(ticket: string, service: TestService, path: string): Promise<TestSocket> {
-  const protocols = ['tickseal.v1', `ticket.${ticket}`];
+  // The service must not select the ticket, which comes first here.
+  const protocols = [`ticket.${ticket}`, 'tickseal.v1'];
   return TestSocket.open(`${service.socketUrl}${path}`, null, { Origin: PAGE }, protocols);
 }
 
