@@ -105,8 +105,9 @@ async function initFolder(dir: string, command: Command, streams: CommandStreams
     const url = publicUrl ?? `${scheme}://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}`;
     writeLine(streams.stdout, ownText(nextSteps(writeHostFiles(plan), url)));
   } catch (error) {
-    if (error instanceof InvalidPlan) process.exitCode = 2;
-    throw error;
+    if (!(error instanceof InvalidPlan)) throw error;
+    writeLine(streams.stderr, ownText(error.message));
+    process.exitCode = 2;
   }
 }
 

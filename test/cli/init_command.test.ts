@@ -154,7 +154,7 @@ test('init refuses what makes no service, and writes nothing', async (t) => {
   await says(['--sources', '--assets', 'NONE'], /no markets of NONE/);
   await says(
     [...publisher, '--assets', 'A', '--tls-cert', 'no.pem', '--tls-key', 'no.pem'],
-    /^tickseal\.yaml:\d+:\d+ listen\.tls\.cert_file: \/.*no\.pem cannot be read: there is no such file; it must hold/,
+    /^tickseal\.yaml:\d+:\d+ listen\.tls\.cert_file: \/.*no\.pem cannot be read: there is no such file; it must hold.*\ntickseal/,
     2,
   );
   await says(['--sources', '--tls-cert', 'x', '--tls-key', 'y'], /need --public-url/);
