@@ -1,8 +1,7 @@
 import { createClient, parseDecimalPrice } from 'tickseal/client';
 import { settings } from './required_settings.js';
 
-// Prints a line and ends with exit code 2 when a price is stale, or has moved since the start by more than a given
-// percentage.
+// Prints a line and ends with exit code 2 when a price is stale, or has moved by more than a percentage since the start.
 //   node price_alert.js BTCUSD 1.5 30
 
 const { TICKSEAL_URL = 'http://127.0.0.1:8080' } = process.env;
