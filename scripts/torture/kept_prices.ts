@@ -45,24 +45,31 @@ export class KeptPrices {
 
   /** Compares all shown aggregates with a time from `fromNs` to before `toNs`. @throws Error for answers that no service may give */
   async compare(port: number, fromNs: bigint, toNs: bigint): Promise<void> {
-    for (const [symbol, shown] of this.#shown) {
-      const timesNs = [...shown.keys()].filter((timeNs) => timeNs >= fromNs && timeNs < toNs).sort(ascending);
-      if (timesNs.length === 0) continue;
-      const newestNs = timesNs.at(-1)!;
-      const range = await readRange(port, symbol, timesNs[0]!, newestNs + 1n);
-      for (const timeNs of timesNs) {
-        const { text, atMs } = shown.get(timeNs)!;
-        let result = resultOf(timeNs, text, range);
-        if (result !== 'kept' || timeNs === newestNs) {
-          const instant = await readInstant(port, symbol, timeNs);
-          result = worse(result, resultOf(timeNs, text, instant));
-        }
-        const name = `${symbol} ${timeNs}`;
-        if (result === 'changed' || result === 'unmarked')
-          process.stderr.write(`${name} is ${result}: ${text}; holes: ${writeExactJson(range.holes)}\n`);
-        this.#results.set(name, worse(result, this.#results.get(name) ?? result));
-        if (result === 'lost') this.#lostMs.set(name, this.#killsMs.find((ms) => ms > atMs)! - atMs);
+    const symbols = this.#shown.keys();
+    const compareNext = async () => {
+      for (const symbol of symbols) await this.#compareAsset(port, symbol, fromNs, toNs);
+    };
+    await Promise.all(Array.from({ length: ASSETS_AT_ONCE }, compareNext));
+  }
+
+  async #compareAsset(port: number, symbol: string, fromNs: bigint, toNs: bigint): Promise<void> {
+    const shown = this.#shown.get(symbol)!;
+    const timesNs = [...shown.keys()].filter((timeNs) => timeNs >= fromNs && timeNs < toNs).sort(ascending);
+    if (timesNs.length === 0) return;
+    const newestNs = timesNs.at(-1)!;
+    const range = await readRange(port, symbol, timesNs[0]!, newestNs + 1n);
+    for (const timeNs of timesNs) {
+      const { text, atMs } = shown.get(timeNs)!;
+      let result = resultOf(timeNs, text, range);
+      if (result !== 'kept' || timeNs === newestNs) {
+        const instant = await readInstant(port, symbol, timeNs);
+        result = worse(result, resultOf(timeNs, text, instant));
       }
+      const name = `${symbol} ${timeNs}`;
+      if (result === 'changed' || result === 'unmarked')
+        process.stderr.write(`${name} is ${result}: ${text}; holes: ${writeExactJson(range.holes)}\n`);
+      this.#results.set(name, worse(result, this.#results.get(name) ?? result));
+      if (result === 'lost') this.#lostMs.set(name, this.#killsMs.find((ms) => ms > atMs)! - atMs);
     }
   }
 
@@ -115,6 +122,8 @@ function worse(one: Result, other: Result): Result {
   return RESULTS.indexOf(one) > RESULTS.indexOf(other) ? one : other;
 }
 
+/** The number of assets whose past is read at the same time. The service limits the requests of a token. */
+const ASSETS_AT_ONCE = 8;
 const ANSWERS_MAX = 10_000;
 
 async function readRange(port: number, symbol: string, fromNs: bigint, toNs: bigint): Promise<Kept> {
