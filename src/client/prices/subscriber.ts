@@ -1,5 +1,12 @@
 import { foreignText, serviceWords } from '../../wire/foreign_text.js';
-import { type Channel, type MessageType, PONG_TYPE, TAXONOMY_TYPE } from '../../wire/stream.js';
+import {
+  CHANNEL_INTERVALS_MS,
+  type Channel,
+  DEFAULT_CHANNEL,
+  type MessageType,
+  PONG_TYPE,
+  TAXONOMY_TYPE,
+} from '../../wire/stream.js';
 import { STREAM_PATH } from '../../wire/stream_paths.js';
 import { scheduleTimeout } from '../connect/platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
@@ -42,19 +49,10 @@ export type SubscriptionResult =
       readonly error: string;
     };
 
-/**
- * The silence after which the connection is probed. On a fixed channel the silence lasts several frames, because all assets may
- * be without a price. `real_time` sends no frames at fixed times.
- */
-const QUIET_MS: Readonly<Record<Channel, number>> = {
-  '10ms': 1_000,
-  '20ms': 1_000,
-  '50ms': 1_000,
-  '100ms': 1_000,
-  '500ms': 1_500,
-  '1s': 2_500,
-  real_time: 2_000,
-};
+/** The silence after which a connection of `real_time` is probed. This channel sends no frames at fixed times. */
+const REAL_TIME_QUIET_MS = 2_000;
+const QUIET_MS_MIN = 1_000;
+const LATE_FRAME_MS = 500;
 /** The ID of the request that subscribes again. The IDs of other requests count from 1. */
 const RESUBSCRIBE_ID = 0;
 /**
@@ -76,7 +74,7 @@ export class Subscriber {
   constructor(options: SubscriberOptions) {
     this.#options = options;
     const path = STREAM_PATH + queryOf(options);
-    this.#socket = new ReconnectingSocket(path, QUIET_MS[options.channel ?? 'real_time'], options, {
+    this.#socket = new ReconnectingSocket(path, quietMsOf(options.channel), options, {
       onOpen: () => this.#resubscribe(this.#assets),
       onText: (text) => this.#read(text),
       onDown: ({ reason }) => {
@@ -178,6 +176,16 @@ export class Subscriber {
     settle?.(result);
     return settle !== undefined;
   }
+}
+
+/**
+ * Returns the silence after which the connection is probed. On a fixed channel the silence lasts several frames, because all assets may be
+ * without a price.
+ */
+function quietMsOf(channel: Channel = DEFAULT_CHANNEL): number {
+  const intervalMs = CHANNEL_INTERVALS_MS[channel];
+  if (intervalMs === undefined) return REAL_TIME_QUIET_MS;
+  return Math.max(QUIET_MS_MIN, 2 * intervalMs + LATE_FRAME_MS);
 }
 
 function queryOf({ channel, messageType, addtlAttrs }: SubscriberOptions): string {

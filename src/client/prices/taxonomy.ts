@@ -39,7 +39,7 @@ export interface TaxonomyAsset {
   readonly symbol: string;
   /** The signature type of the asset's aggregates and of its publishers' prices. */
   readonly signatureType: SignatureType;
-  /** The algorithm that makes the asset's price: `median`, `average` or `weighted average`. */
+  /** The algorithm that makes the asset's price, such as `median`. */
   readonly aggregation: string;
   /** The name of the calendar of the asset's market; `none` for an asset that trades around the clock. */
   readonly calendar: string;

@@ -106,3 +106,23 @@ test('after a loss the set is subscribed again', async (t) => {
   t.same((await subscriber.subscribe([2])) as object, { ok: true, assets: [1, 2, 20], invalid: [] });
   await subscriber.close();
 });
+
+test('a connection is probed after the silence of several frames of its channel', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  for (const [channel, quietMs] of [
+    ['50ms', 1_000],
+    ['500ms', 1_500],
+    ['1s', 2_500],
+    ['real_time', 2_000],
+  ] as const) {
+    const fake = new FakeSchedule();
+    const subscriber = subscriberOf(server, { schedule: fake.schedule, channel });
+    await subscriber.subscribe([1]);
+    t.ok(
+      fake.pending.some(({ delayMs }) => delayMs === quietMs),
+      channel,
+    );
+    await subscriber.close();
+  }
+});
