@@ -1,10 +1,10 @@
-import type { SignatureType } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
 import type { Catalogue } from '../../model/catalogue.js';
 import { readPrice, writePrice } from '../../model/price.js';
 import { QUALITY_BYTES, readQuality, writeQuality } from '../../model/price_with_quality.js';
 import type { TimeNs } from '../../model/time.js';
 import { PRICE_BYTES } from '../../wire/quantized_price.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { decodeHolding, encodeHolding } from '../records/holding.js';
 import type { RingMessage } from './byte_ring.js';
 import type { FedAsset, FeedMessages, FeedPosition } from './feed.js';
@@ -19,7 +19,6 @@ const WITHDRAWN = 5;
 /** Writes a message to one or more rings. The bytes are valid only during the call. */
 export type WriteMessage = (kind: number, sequence: number, bytes: Uint8Array) => void;
 
-const TYPES: readonly SignatureType[] = ['evm', 'stark'];
 const ID_BYTES = 2;
 const QUALITY_AT = ID_BYTES + PRICE_BYTES;
 const TIME_BYTES = 8;
@@ -116,7 +115,7 @@ export function fedAsset(name: AssetName, catalogue: Pick<ReadersCatalogue, 'pla
 function nameParts({ symbol, signatureType }: AssetName): Uint8Array[] {
   const head = Buffer.alloc(NAME_BYTES);
   const text = Buffer.from(symbol);
-  head[0] = TYPES.indexOf(signatureType);
+  head[0] = SIGNATURE_TYPES.indexOf(signatureType);
   head.writeUInt16BE(text.length, 1);
   return [head, text];
 }
@@ -125,5 +124,5 @@ function nameParts({ symbol, signatureType }: AssetName): Uint8Array[] {
 function readName(buffer: Buffer, at: number): { readonly name: AssetName; readonly end: number } {
   const end = at + NAME_BYTES + buffer.readUInt16BE(at + 1);
   const symbol = buffer.toString('utf8', at + NAME_BYTES, end);
-  return { name: { symbol, signatureType: TYPES[buffer[at]!]! }, end };
+  return { name: { symbol, signatureType: SIGNATURE_TYPES[buffer[at]!]! }, end };
 }

@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer';
 import { crc32, gunzipSync, gzipSync } from 'node:zlib';
+import type { SignatureType } from '../../model/asset.js';
 import { assetKeyOf, nameOfKey } from './past_entry.js';
 
 /** The largest number of lines in a member. A member is read as a whole, which takes about a millisecond. */
@@ -131,7 +132,7 @@ export function decodeIndex(bytes: Buffer, crc: number): MemberIndex | undefined
   for (const one of text.split('\n')) {
     if (one === '') continue;
     const { member, type, first, last, ...rest } = JSON.parse(one) as IndexLine;
-    const assetKey = assetKeyOf({ symbol: member, signatureType: type as 'evm' | 'stark' });
+    const assetKey = assetKeyOf({ symbol: member, signatureType: type as SignatureType });
     const members = membersOf.get(assetKey) ?? [];
     if (members.length === 0) membersOf.set(assetKey, members);
     members.push({ firstNs: BigInt(first), lastNs: BigInt(last), ...rest });

@@ -1,5 +1,6 @@
 import type { SignatureType } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 
 /**
  * An entry in the past of an asset. `priced`: an aggregate. `ended`: the asset has no price. `gap`: entries of the asset are lost from this time
@@ -57,8 +58,9 @@ export function stateText(kind: StateKind, { symbol, signatureType }: AssetName,
 }
 
 const TEXT = '"((?:[^"\\\\]|\\\\.)*)"';
-const AGGREGATE = new RegExp(`^\\{"timestamp":\\d+,"asset_id":${TEXT},"signature_type":"(evm|stark)"`);
-const STATE = new RegExp(`^\\{"(ended|gap)":${TEXT},"type":"(evm|stark)","at":"(\\d+)"`);
+const TYPE = `"(${SIGNATURE_TYPES.join('|')})"`;
+const AGGREGATE = new RegExp(`^\\{"timestamp":\\d+,"asset_id":${TEXT},"signature_type":${TYPE}`);
+const STATE = new RegExp(`^\\{"(ended|gap)":${TEXT},"type":${TYPE},"at":"(\\d+)"`);
 const LOSS = '{"lost":true}';
 /** The text before the time at which an aggregate was signed. Inside a JSON string, a quotation mark follows a backslash. */
 const BEFORE_TIME = '},"timestamp":';

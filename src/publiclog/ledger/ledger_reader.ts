@@ -4,7 +4,7 @@ import { findBatch } from '../../tlog/batch_search.js';
 import { isEqual } from '../../tlog/log_text.js';
 import { nodeSha256 } from '../../tlog/node_sha256.js';
 import { formatPlace } from '../../tlog/price_proof.js';
-import { decodeRecord, splitRecords } from '../../tlog/price_record.js';
+import { decodeRecord, type PriceRecord, splitRecords } from '../../tlog/price_record.js';
 import { formatProofFile } from '../../tlog/proof_file.js';
 import { parseNote } from '../../tlog/signed_note.js';
 import {
@@ -31,7 +31,7 @@ import { batchPath, CHECKPOINT_FILE, cutTile, widerWidth } from './ledger_folder
 
 /** A price to find in the log: its symbol, type and time. */
 export interface PlaceToFind {
-  readonly signatureType: 'evm' | 'stark';
+  readonly signatureType: PriceRecord['signatureType'];
   readonly symbolHash: Uint8Array;
   readonly timeNs: bigint;
 }
