@@ -39,7 +39,7 @@ export function aggregateTroubles(clock: Clock, times: AggregateTimes): readonly
     {
       reason: () =>
         times.aheadNs > AHEAD_NS_MAX
-          ? `aggregates are signed with times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock, because the clock was ahead before and signed times only grow`
+          ? `aggregates are signed with times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock, because the clock was ahead before, or the last process was killed less than 1 s ago; signed times only grow`
           : undefined,
       over: 'aggregates are signed with the time of the clock again',
     },
