@@ -93,6 +93,10 @@ test('a mask with a bit that no attribute has is refused, whatever the length', 
       t.match(decodePayload(signed(body)), { check: 'mask' });
     }
   }
+  // With 7 bytes of attributes, two assets have the length of three assets without attributes.
+  const later = Buffer.from(bodyOf(0b1101), 'hex');
+  later.writeUInt16BE(0x21, 2);
+  t.match(decodePayload(signed(Buffer.concat([later, Buffer.alloc(2 * 2)]))), { check: 'mask' });
 });
 
 test('programs show an asset’s attributes in words, or as in an unsigned frame', async (t) => {

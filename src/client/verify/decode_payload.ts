@@ -79,10 +79,13 @@ function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | Payloa
   }
   const fault = versionedFault(body);
   if (fault === undefined) return decodeEntries(body, signature, maskOf(body));
-  // A taxonomy ID of 0xFF00 and above also begins with the magic byte. The bytes after such an ID could look like a version and a
-  // mask only if the timestamp were in the first 104 days of 1970. So the layouts cannot be confused.
-  return isPlain ? decodeEntries(body, signature, 0) : fault;
+  // A taxonomy ID of 0xFF00 and above also begins with the magic byte. The bytes after such an ID look like the version and a mask of a
+  // byte only if the timestamp is before 1973. So the layouts cannot be confused, even if the mask has bits of later attributes.
+  const hasMask = body[VERSIONED_HEAD.at.version] === LAYOUT_VERSION && maskOf(body) <= MASK_OF_BYTE_MAX;
+  return isPlain && !hasMask ? decodeEntries(body, signature, 0) : fault;
 }
+
+const MASK_OF_BYTE_MAX = 0xff;
 
 function versionedFault(body: Uint8Array): PayloadFault | undefined {
   const version = body[VERSIONED_HEAD.at.version];
