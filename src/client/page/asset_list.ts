@@ -54,6 +54,10 @@ export class AssetList {
   #grid: HTMLElement | undefined;
   #group = ALL;
   #search = '';
+  /** All assets of the last draw, and the result of {@link groupsOf} and {@link listAssets} for them. */
+  #all: readonly TaxonomyAsset[] = [];
+  #groups: readonly string[] = [];
+  #assets: readonly TaxonomyAsset[] = [];
   /** The scroll position and the height of the grid. Reading them after a write would make the browser compute the layout at once. */
   #scrollTop = 0;
   #height = 0;
@@ -73,15 +77,21 @@ export class AssetList {
   /** Shows the assets that the search finds. */
   search(text: string): void {
     this.#search = text;
+    this.#listAgain();
     this.#options.draw();
+  }
+
+  #listAgain(): void {
+    this.#all = this.#options.values.assets;
+    this.#groups = groupsOf(this.#all);
+    if (!this.#groups.includes(this.#group)) this.#group = ALL;
+    this.#assets = listAssets(this.#all, this.#group, this.#search);
   }
 
   /** @param foot the line below the list */
   view(chosen: TaxonomyAsset | undefined, foot: View): View {
-    const { values } = this.#options;
-    const groups = groupsOf(values.assets);
-    const group = groups.includes(this.#group) ? this.#group : ALL;
-    const assets = listAssets(values.assets, group, this.#search);
+    if (this.#all !== this.#options.values.assets) this.#listAgain();
+    const assets = this.#assets;
     const first = Math.max(Math.floor(this.#scrollTop / ROW_PX) - MARGIN_ROWS, 0);
     const end = this.#height === 0 ? 0 : Math.ceil((this.#scrollTop + this.#height) / ROW_PX) + MARGIN_ROWS;
     const drawn = assets.slice(first, end);
@@ -91,7 +101,7 @@ export class AssetList {
     const rows = repeat(drawn, assetKey, (asset, i) => this.#row(asset, first + i, chosen));
     return html`<section class="list" aria-label="Assets">
 <h1 class="unseen">Live prices</h1>
-<div id="groups" role="group" aria-label="Groups of assets">${groups.map((one) => this.#groupButton(one, group))}</div>
+<div id="groups" role="group" aria-label="Groups of assets">${this.#groups.map((group) => this.#groupButton(group))}</div>
 <div class="row columns" id="columns" role="row" aria-rowindex="1"><span role="columnheader">Asset</span><span class="day" role="columnheader" title="the closing prices of 24 hours, and their lowest and highest price; the history is not signed">24 h</span><span class="value" role="columnheader" title="the change in the 24 hours">Price, change</span><span class="market" role="columnheader">Market</span><span role="columnheader">Seal</span></div>
 <p id="no-hit" class="soft" role="status">${assets.length > 0 || this.#search.trim() === '' ? '' : 'No asset here has this in its symbol or name.'}</p>
 <div id="grid" role="table" aria-label="Assets and prices" aria-owns="columns" aria-rowcount=${assets.length + 1} @scroll=${this.#measure} @keydown=${moveFocus} ${ref(this.#setGrid)}>
@@ -115,12 +125,13 @@ export class AssetList {
 <span role="cell">${sealOf(asset)}</span></div>`;
   }
 
-  #groupButton(group: string, chosen: string): View {
+  #groupButton(group: string): View {
     const choose = () => {
       this.#group = group;
+      this.#listAgain();
       this.#options.draw();
     };
-    return html`<button type="button" data-group=${group} aria-pressed=${group === chosen} @click=${choose}>${group[0]!.toUpperCase() + group.slice(1)}</button>`;
+    return html`<button type="button" data-group=${group} aria-pressed=${group === this.#group} @click=${choose}>${group[0]!.toUpperCase() + group.slice(1)}</button>`;
   }
 
   readonly #setGrid = (grid?: Element): void => {
