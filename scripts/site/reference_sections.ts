@@ -8,7 +8,7 @@ import {
 import type { RouteGroupName } from '../../src/server/documents/route_groups.js';
 import { type Html, html, joinHtml } from './html.js';
 import { renderCodeBlock, renderInline, renderMarkdown, tableOf } from './markdown.js';
-import { renderSample } from './samples.js';
+import { renderSamples } from './samples.js';
 import { renderFields, renderNotes, renderType } from './schema_html.js';
 
 /** Both documents of a service, from which the sections of the reference are made. */
@@ -50,7 +50,7 @@ function renderOperation(listed: ReturnType<typeof operationsOf>[number]): Html 
 <h3 id="${operationId}"><span class="tag">${method}</span> ${path}${accessTag(security)}</h3>
 <p>${renderInline(summary)}.</p>
 ${parameters.length > 0 ? parameterTable(parameters) : undefined}
-${renderSample(listed)}
+${renderSamples(listed)}
 <h4>Answer</h4>
 ${renderBody(responses)}
 <p>Otherwise ${joinHtml(failures, ', ')}.</p>

@@ -6,7 +6,7 @@ import { SEARCH_OPTIONS, type SearchEntry } from './search_options.js';
 const EXCERPT_LENGTH = 90;
 
 /** The samples of requests, which have the same words in each section. */
-const SAMPLES = /<div class="sample"[\s\S]*?<\/div>/g;
+const SAMPLES = /<div class="samples"[\s\S]*?<\/div>\n<\/div>/g;
 /** Other code, and heads of tables: their words are found, but an excerpt does not show them. */
 const NO_PROSE = /<pre[\s\S]*?<\/pre>|<thead>[\s\S]*?<\/thead>/g;
 

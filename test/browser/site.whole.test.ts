@@ -36,7 +36,7 @@ test('the documents', needsBrowser(), async (t) => {
     await page.keyboard.type(TOKEN);
     t.match(await page.inputValue('section:has(#v1_prices_at) [type=password]'), TOKEN, 'each form has it');
     await page.fill(`${LATEST} [name=quality]`, 'true');
-    t.match(await page.textContent(`${LATEST} .sample`), 'latest?assets=BTCUSD&quality=true');
+    t.match(await page.textContent(`${LATEST} .samples`), 'latest?assets=BTCUSD&quality=true');
     await page.keyboard.press('Enter');
     await untilText(page, `${LATEST} .result`, '200 OK');
     const answer = (await page.textContent(`${LATEST} .result pre`))!;
@@ -63,7 +63,7 @@ test('the documents', needsBrowser(), async (t) => {
     await untilText(page, `${stream} .result`, 'stopped');
   });
 
-  await t.test('the search and the copies work in files without a server', async (t) => {
+  await t.test('the search, the languages and the copies work in files without a server', async (t) => {
     const page = await openPage(t);
     await page.goto(new URL('prices.html', SITE.folder).href);
     await page.keyboard.press('/');
@@ -73,6 +73,10 @@ test('the documents', needsBrowser(), async (t) => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/running\.html#backup-and-restore$/);
     await page.goBack();
+    const samples = (language: string) => page.isVisible(`${LATEST} [data-language=${language}]`);
+    t.same([await samples('curl'), await samples('Python')], [true, false]);
+    await page.click(`${LATEST} .languages >> text=Python`);
+    t.same([await samples('curl'), await samples('Python')], [false, true]);
     t.equal(await page.locator('.run').count(), 0, 'no service served the page');
     t.ok((await page.locator('.copied > button').count()) > 10);
   });
@@ -80,7 +84,8 @@ test('the documents', needsBrowser(), async (t) => {
   await t.test('the pages can be read without a script', async (t) => {
     const page = await openPage(t, { javaScriptEnabled: false });
     await page.goto(new URL('prices.html', SITE.folder).href);
-    t.ok(await page.isVisible(`${LATEST} .sample`));
+    for (const language of ['curl', 'TypeScript', 'Python'])
+      t.ok(await page.isVisible(`${LATEST} [data-language=${language}]`), language);
     t.equal(await page.locator('#search *').count(), 0, 'no field that does nothing');
     await page.click('nav >> text=Streams');
     await page.waitForURL(/streams\.html$/);

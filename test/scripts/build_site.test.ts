@@ -110,6 +110,18 @@ test('the search finds names, numbers and words, best first', async (t) => {
   }
 });
 
+test('each request has a sample in every language', async (t) => {
+  const [, sample = ''] =
+    /id="v1_prices_latest">[\s\S]*?<div class="samples"([\s\S]*?)<\/div>\n<\/div>/.exec(
+      texts.get('prices.html')!,
+    ) ?? [];
+  t.same(
+    [...sample.matchAll(/data-language="(\w+)"/g)].map(([, name]) => name),
+    ['curl', 'TypeScript', 'Python'],
+  );
+  t.equal(sample.split('<span class="target">/v1/prices/latest?assets=BTCUSD</span>').length, 4);
+});
+
 test('the site is small', async (t) => {
   const sizes = [...files].map(([, { bodies }]) => bodies.identity.length);
   const bytes = sizes.reduce((sum, size) => sum + size, 0);

@@ -1,13 +1,15 @@
 import { copyButton, element } from './elements.js';
 import { addRequestForms } from './request_form.js';
 import { addSearch } from './search_box.js';
+import { addTabs } from './tabs.js';
 
-// The script of the site of documents: search, copy buttons, and requests with the reader's token. Every page can be read without it.
+// The script of the site of documents: search, tabs, copy buttons, and requests with the reader's token. Every page can be read without it.
 
 /** True when a service serves the page, so the page may send requests to the service. */
 const isServed = location.protocol.startsWith('http') && location.pathname.startsWith('/docs/');
 
 addSearch();
+addTabs();
 for (const block of document.querySelectorAll('pre')) addCopyButton(block);
 if (isServed) {
   addRequestForms();
