@@ -105,12 +105,10 @@ export class DayHistories {
 
 /**
  * Makes the history of the last 24 hours, or of the last 24 hours before the market closed. Leaves out the candles in which the price
- * of a market with hours stayed the same, because the last price of a closed market may be repeated.
+ * of a market with hours did not move, because publishers may repeat the last price of a closed market, and not all of them the same one.
  */
 function dayOf(candles: readonly ChartCandle[], hasHours: boolean, nowS: number): DayHistory | undefined {
-  const moving = hasHours
-    ? candles.filter(({ high, low, close }, i) => high !== low || close !== candles[i - 1]?.close)
-    : candles;
+  const moving = hasHours ? candles.filter(({ high, low }) => high !== low) : candles;
   const lastS = moving.at(-1)?.time;
   if (lastS === undefined) return undefined;
   const endS = lastS < nowS - GAP_S ? lastS + RESOLUTION_S : nowS;

@@ -118,10 +118,10 @@ test('a verified price widens the range, and moves the change', async (t) => {
   t.equal(dayChange({ candles: [], endS: 0 }, 6), undefined);
 });
 
-test('a closed market shows the 24 hours before it closed, also if its last price is repeated', async (t) => {
+test('a closed market shows the 24 hours before it closed, also if about its last price is repeated', async (t) => {
   const closed: TaxonomyAsset = { ...A, calendar: 'us_equities' };
   const closedS = NOW_S - 2 * 86_400;
-  const flat = { o: 7, h: 7, l: 7, c: 7 };
+  const flat = { o: 7.5, h: 7.5, l: 7.5, c: 7.5 };
   const columns = {
     t: [closedS - 900, closedS, NOW_S - 900],
     o: [5, 6, flat.o],
