@@ -3,7 +3,14 @@ import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, verifyPayload } from '../../src/client/index.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
-import { ask, SERVICE_KEYS, startTestService, type TestService, TestSocket } from './harness.js';
+import {
+  ask,
+  publisherSigner,
+  SERVICE_KEYS,
+  startTestService,
+  type TestService,
+  TestSocket,
+} from './harness.js';
 import { latestWhen } from './publishing.js';
 import { readStatement, taxonomyOf } from './read_statement.js';
 
@@ -93,6 +100,17 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
   for (const socket of sockets) await frameOf(socket, [1, units(13)], [2, units(23)], [3, units(33)]);
   const priced = await eventually(() => latest(service, 'B'));
   t.match(priced, { price: String(units(23)) });
+});
+
+test('the prices of publishers that leave go with them', async (t) => {
+  const publishers = [1, 2].map((n) => ({ key: publisherSigner(n).publicKey }));
+  const service = await startTestService(t, { publishers });
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(10) });
+  await feed.accept({ symbol: 'BTCUSD', price: units(20), publisher: 2 });
+  await latestWhen(service, 'BTCUSD', ({ price }) => price === String(units(15)));
+  service.reconfigure({ publishers: publishers.slice(0, 1) });
+  await latestWhen(service, 'BTCUSD', ({ price }) => price === String(units(10)));
 });
 
 test('calendars, deployments and pushed assets change', async (t) => {
