@@ -4,7 +4,7 @@ import { PartedBody } from '../http/parted_body.js';
 import { headText, JSON_TYPE } from '../http/response_head.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { writeParts } from './answer_parts.js';
-import { utf8 } from './native.js';
+import { ENDS_HEAD, utf8 } from './native.js';
 import { ReceivedRequest, readRequest } from './received_request.js';
 import type { TurnBudget } from './turn_budget.js';
 import { UnreadAnswers } from './unread_answers.js';
@@ -225,6 +225,11 @@ function writeHead(res: HttpResponse, response: RestResponse): void {
   const { status, headers, body, contentType = JSON_TYPE, closeConnection = false, parts } = response;
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
   const isKnown = status !== 405 && parts === undefined;
+  if (closeConnection && ENDS_HEAD) {
+    res.writeStatus(headText(response, contentType));
+    res.endWithoutBody(length, true);
+    return;
+  }
   if (closeConnection) {
     // `end` would write the length 0. After `tryEnd` the answer is incomplete for uWebSockets.js, which therefore parses no more bytes.
     let isOpen = true;
