@@ -36,7 +36,7 @@ test('the layout of the live page', needsBrowser(), async (t) => {
       await withTab(t, { browser, url: `${url}&asset=BTCUSD`, width }, async (page) => {
         await untilText(page, '.proof', 'Verified here');
         const overlaps = await page.evaluate<string[]>(`(() => {
-          const parts = [...document.querySelectorAll('.bar > *, .states > *, .head > *, .choices > *, .chart-frame, #inputs, .under > *')]
+          const parts = [...document.querySelectorAll('.bar > *, .states > *, .head > *, .choices > *, .chart-frame, #agreement, .under > *')]
             .filter((part) => part.checkVisibility() && part.getClientRects().length > 0);
           return parts.flatMap((one, i) => parts.slice(i + 1).flatMap((other) => {
             if (one.contains(other)) return [];

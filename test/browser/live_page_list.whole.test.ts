@@ -95,10 +95,10 @@ test('the chosen asset of the live page beside others', needsBrowser(), async (t
   await feed.accept(...assets.map(({ symbol, id }) => ({ symbol, price: units(id * 100) })));
   const url = linkTo(service.url, service.evmAddress);
 
-  await t.test('the chart has a read-out, and a line about the inputs', async (t) => {
+  await t.test('the chart has a read-out, and a line against the aggregate', async (t) => {
     await withTab(t, { browser, url: `${url}&asset=BTCUSD` }, async (page) => {
       await untilText(page, '.legend', /^O 100\.000 H 10\d\.000 L 100\.000 C 100\.000 [+0]/);
-      await untilText(page, '#inputs', /^1 publisher · newest price \d+/);
+      await untilText(page, '#agreement', /^Stream = aggregate, 0\.0 bp · 1 publisher · \d+/);
     });
   });
 

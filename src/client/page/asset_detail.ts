@@ -8,7 +8,6 @@ import {
   changeSteps,
   changeText,
   exactPrice,
-  inputsText,
   marketText,
   momentText,
   shownDecimals,
@@ -28,7 +27,7 @@ export function detailView(asset: TaxonomyAsset, chosen: ChosenAsset, change: nu
   return html`<section class="detail" data-seal=${shown.seal} aria-label="The chosen asset">${headView(asset, shown, chosen, change)}
 <div class="choices">${intervalsView(chosen.place.resolution)}<div class="choices">${compareView(chosen)}${timeView(chosen)}</div></div>
 <div class="chart-frame"><p class="legend number">${chart.readOut}</p>${chart.element}</div>
-<p id="inputs" class="number">${shown.quote === undefined ? '' : inputsText(shown.quote.attributes)}</p>
+<p id="agreement" class="number">${chosen.agreement(shown.quote)}</p>
 <p class="under soft"><span id="history">${chart.problem ?? `History is not signed${source}`}</span> <a href="https://www.tradingview.com/" rel="noreferrer noopener" target="_blank">Charts by TradingView</a> <a href=${LICENCES}>Licences</a></p></section>`;
 }
 

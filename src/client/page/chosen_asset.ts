@@ -5,9 +5,19 @@ import type { LogRing } from './log_ring.js';
 import type { PinnedSigners } from './pins.js';
 import { assetAt, compareName, readPlace } from './place.js';
 import type { PriceChart } from './price_chart.js';
-import { ageText, clockText, doubleOf, momentText, readMoment, titleText } from './price_text.js';
+import {
+  ageText,
+  agreementText,
+  clockText,
+  doubleOf,
+  matchText,
+  momentText,
+  readMoment,
+  titleText,
+} from './price_text.js';
 import type { ProofReader } from './proof_reader.js';
 import type { SealFacts } from './seal_card.js';
+import { StreamedPrices } from './streamed_prices.js';
 
 /** The age above which a signed aggregate looks old. */
 const OLD_MS = 300_000;
@@ -35,6 +45,7 @@ export interface ShownPrice {
 /** The asset and the time of the address, with their chart and proof. */
 export class ChosenAsset {
   readonly parts: ChosenParts;
+  readonly #streamed = new StreamedPrices();
   place = readPlace(location.hash);
   asset: TaxonomyAsset | undefined;
   /** The asset that the chart compares. */
@@ -62,6 +73,7 @@ export class ChosenAsset {
     const charted = `${shown} ${compared && assetKey(compared)} ${place.resolution}`;
     const isOther = shown !== this.#shown;
     if (isOther) {
+      this.#streamed.clear();
       proof.show(asset, atNs);
       ring.forget();
     }
@@ -86,8 +98,22 @@ export class ChosenAsset {
     if (this.atNs !== undefined) return;
     const key = quote.symbol;
     const isCompared = this.compared !== undefined && key === assetKey(this.compared);
-    if (isCompared || (this.asset !== undefined && key === assetKey(this.asset)))
+    const isChosen = this.asset !== undefined && key === assetKey(this.asset);
+    if (isChosen) this.#streamed.add(quote);
+    if (isCompared || isChosen)
       this.parts.chart.add(doubleOf(quote.price), Number(quote.timestampNs / 1_000_000_000n), isCompared);
+  }
+
+  /** Compares stream, aggregate and publishers in one line; empty for a past time. */
+  agreement(quote: Quote | undefined): string {
+    if (quote === undefined) return '';
+    const { form, report } = this.parts.proof.proven?.proof ?? {};
+    const signed = report?.verdict === 'verified' ? form : undefined;
+    const difference = signed && this.#streamed.difference(signed);
+    return agreementText(
+      quote.attributes,
+      difference === undefined ? '' : matchText(difference, signed!.price),
+    );
   }
 
   /** Returns the facts behind the seal. */

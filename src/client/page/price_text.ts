@@ -65,7 +65,12 @@ export function changeSteps(change: number): number {
 /** Writes a relative change as `+1.23%`. */
 export function changeText(change: number): string {
   const steps = changeSteps(change);
-  return `${steps < 0 ? MINUS : steps > 0 ? '+' : ''}${(Math.abs(steps) / 100).toFixed(2)}%`;
+  return signedText(steps, `${(Math.abs(steps) / 100).toFixed(2)}%`);
+}
+
+/** Writes digits with the sign of a number; 0 has no sign. */
+function signedText(sign: number, digits: string): string {
+  return `${sign < 0 ? MINUS : sign > 0 ? '+' : ''}${digits}`;
 }
 
 /** Writes an age: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. An age below 0 counts as 0. */
@@ -82,12 +87,26 @@ export function shortHex(text: string): string {
   return text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`;
 }
 
-/** Writes the signed attributes of the newest frame: `3 publishers within 0.9 bp · newest price 0.4 s old`. */
-export function inputsText({ inputAgeMs, publishers, spreadPpm }: AttributeValues): string {
-  if (publishers == null) return '';
+/**
+ * Writes the line under a price: `Stream = aggregate, 0.0 bp · 3 publishers within 0.9 bp · 0.4 s`. The parts after the first one are signed
+ * attributes of one frame, so they belong to one time.
+ * @param match the first part; empty before it is known
+ */
+export function agreementText({ inputAgeMs, publishers, spreadPpm }: AttributeValues, match: string): string {
   const within = publishers === 1 || spreadPpm == null ? '' : ` within ${(spreadPpm / 100).toFixed(1)} bp`;
-  const age = inputAgeMs == null ? '' : ` · newest price ${ageText(inputAgeMs)} old`;
-  return `${publishers} ${publishers === 1 ? 'publisher' : `publishers${within}`}${age}`;
+  const count =
+    publishers == null ? '' : `${publishers} ${publishers === 1 ? 'publisher' : `publishers${within}`}`;
+  return [match, count, inputAgeMs == null ? '' : ageText(inputAgeMs)]
+    .filter((part) => part !== '')
+    .join(' · ');
+}
+
+/** Compares the stream with the aggregate of a price, in hundredths of a percent; empty for a price of 0. */
+export function matchText(difference: bigint, price: bigint): string {
+  if (price === 0n) return '';
+  const tenths = Number((difference * 100_000n) / (price < 0n ? -price : price));
+  const points = signedText(tenths, `${(Math.abs(tenths) / 10).toFixed(1)} bp`);
+  return tenths === 0 ? `Stream = aggregate, ${points}` : `Stream ${points} against the aggregate`;
 }
 
 const MARKET_TEXTS: Readonly<Record<MarketStatusName, string>> = {

@@ -1,16 +1,22 @@
 import { test } from 'tap';
-import { parseDecimalPrice, RefusedError, UnreachableError } from '../../../src/client/index.js';
+import {
+  type AggregateForm,
+  parseDecimalPrice,
+  RefusedError,
+  UnreachableError,
+} from '../../../src/client/index.js';
 import { ConnectionLog, connectionState, nodesText } from '../../../src/client/page/connection_state.js';
 import { faultOf, isOtherSigner, offlineNotice } from '../../../src/client/page/frame_fault.js';
 import { plainReason, reasonText } from '../../../src/client/page/plain_reason.js';
 import {
   ageText,
+  agreementText,
   changeSteps,
   changeText,
   clockText,
   exactPrice,
-  inputsText,
   marketText,
+  matchText,
   momentText,
   readMoment,
   shortHex,
@@ -20,6 +26,7 @@ import {
   titleText,
 } from '../../../src/client/page/price_text.js';
 import { verifyCommand } from '../../../src/client/page/proof.js';
+import { StreamedPrices } from '../../../src/client/page/streamed_prices.js';
 import { MARKET_STATUS_NAMES } from '../../../src/wire/market_status_codes.js';
 
 test('prices in the table have six digits, at least two of them decimals; the proof has all', async (t) => {
@@ -143,16 +150,34 @@ test('what is copied can be pasted', async (t) => {
   );
 });
 
-test('the signed attributes of a frame stand in one line', async (t) => {
+test('a price is compared with the aggregate of its own time, in one line', async (t) => {
+  const units = 10n ** 18n;
+  const streamed = new StreamedPrices();
+  for (const [second, price] of [
+    [10, 100n],
+    [11, 101n],
+    [20, 105n],
+  ] as const)
+    streamed.add({ price: price * units, timestampNs: BigInt(second) * 1_000_000_000n });
+  const at = (ms: number, price: bigint) => {
+    const service = { timestampNs: BigInt(ms) * 1_000_000n } as AggregateForm['service'];
+    return streamed.difference({ price: (price * units) as AggregateForm['price'], service });
+  };
+  t.equal(at(10_400, 101n), 0n, 'the service signs between two frames');
+  t.equal(at(19_500, 101n), 4n * units, 'no frame of another time counts');
+  t.equal(at(15_000, 101n), undefined);
   t.equal(
-    inputsText({ marketStatus: null, inputAgeMs: 412, publishers: 3, spreadPpm: 90 }),
-    '3 publishers within 0.9 bp · newest price 0.4 s old',
+    agreementText({ inputAgeMs: 412, publishers: 3, spreadPpm: 90 }, matchText(0n, 100n * units)),
+    'Stream = aggregate, 0.0 bp · 3 publishers within 0.9 bp · 0.4 s',
   );
-  t.equal(
-    inputsText({ inputAgeMs: 5_000, publishers: 1, spreadPpm: 0 }),
-    '1 publisher · newest price 5.0 s old',
-  );
-  t.equal(inputsText({}), '');
+  t.equal(agreementText({ inputAgeMs: 5_000, publishers: 1, spreadPpm: 0 }, ''), '1 publisher · 5.0 s');
+  t.equal(agreementText({}, ''), '');
+  t.equal(matchText(units / 100n, 100n * units), 'Stream +1.0 bp against the aggregate');
+  t.match(matchText(-3n, 10_000n), '−3.0 bp');
+  t.match(matchText(4n, 10_000_000n), ', 0.0 bp');
+  t.equal(matchText(1n, 0n), '');
+  streamed.clear();
+  t.equal(at(10_400, 101n), undefined);
 });
 
 test('a moment is read with the digits that it has', async (t) => {
