@@ -51,7 +51,7 @@ test('everybody can read every page', needsBrowser(), async (t) => {
     await examine(t, page, 'the live page');
     await feed.accept({ symbol: 'BTCUSD', price: units(95_001) });
     await page.click('#verdict');
-    await page.waitForSelector('.step');
+    await page.waitForSelector('.steps');
     await untilText(page, '#verdict small', 'logged, no witness');
     await untilText(page, '#seal .log', 'Your browser verified that the public log');
     await examine(t, page, 'the card of the seal');

@@ -125,7 +125,7 @@ test('the live page', needsBrowser(), async (t) => {
         await page.locator('#grid [role=row]', { hasText: symbol }).click();
         await untilText(page, '#symbol', symbol);
         await untilText(page, '.proof', 'Verified here');
-        t.match(await page.textContent('.proof'), /Merkle root .*0x[0-9a-f]{64}/);
+        t.match(await page.textContent('.proof'), /Merkle root[\s\S]*0x[0-9a-f]{64}/);
         t.match(await page.textContent('.proof pre'), /median/i, 'the text of the algorithm');
         t.equal(await page.locator('.proof tbody tr').count(), 1, 'one publisher');
         await page.click('#verdict');
@@ -143,22 +143,33 @@ test('the live page', needsBrowser(), async (t) => {
       await page.locator('#grid [role=row] .sealed').first().click();
       await untilText(page, '#seal', 'It is the key pinned by the link');
       t.match(await page.textContent('#seal'), new RegExp(service.evmAddress));
-      const titles = await page.locator('.step b').allTextContents();
+      const titles = await page.locator('.steps b').allTextContents();
       t.same(titles, ['Publishers', 'Median', 'Merkle root', 'Signature', 'You']);
+      const tops = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('.steps label')].map((chip) => chip.getBoundingClientRect().top)`,
+      );
+      t.equal(new Set(tops).size, 1, 'the five chips stand in one row');
+      const hit = `document.elementFromPoint(...(({ x, y }) => [x + 20, y + 20])(document.querySelector('.steps label').getBoundingClientRect())).tagName`;
+      t.match(await page.evaluate(hit), /^(?:B|SPAN|LABEL)$/, 'no input covers a chip');
+      await untilText(page, '#seal .absent', 'a public log, which this service does not have');
       t.ok(await page.isVisible('.step tbody tr'));
-      await page.click('.step:nth-of-type(2) summary');
+      await page.click('.steps [data-step=price]');
       await page.waitForSelector('.step tbody tr', { state: 'hidden' });
+      const field = await page.getAttribute('.step[data-step=root] li', 'title');
+      t.equal(field, 'publisher_merkle_root');
       const shown = await page.textContent('#price');
       const broken = new Set<string>();
-      for (let turn = 0; turn < 3; turn++) {
+      for (let turn = 0; turn < 4; turn++) {
         const copy = async () => (await page.locator('.forged pre').allTextContents()).join();
         const before = await copy();
         await page.locator('.forge button').first().click();
         await eventually(async () => (await copy()) !== before);
         t.equal(await page.textContent('#seal h2'), 'Forged copy: refused');
-        t.match(await page.textContent('.forged p'), /checks of the aggregate failed/);
-        t.ok(await page.isVisible('.step[open][data-status=failed] .checks [data-status=failed]'));
-        for (const step of await page.locator('.step[data-status=failed] b').allTextContents())
+        const outcome = await page.textContent('.forged p');
+        if (turn === 0) t.equal(outcome, '1 of 10 checks of the frame failed: signer.');
+        else t.match(outcome, /checks of the aggregate failed/);
+        t.ok(await page.isVisible('.step:not([hidden]) .checks [data-status=failed]'));
+        for (const step of await page.locator('.steps [data-status=failed] b').allTextContents())
           broken.add(step);
         t.notMatch(
           await page.evaluate<string>(`document.querySelector('#seal').innerText`),
@@ -166,7 +177,7 @@ test('the live page', needsBrowser(), async (t) => {
         );
         t.equal(await page.locator('.forged ins').count(), 1);
       }
-      t.same([...broken].sort(), ['Median', 'Publishers', 'Signature']);
+      t.same([...broken].sort(), ['Median', 'Publishers', 'Signature', 'You']);
       t.equal(await page.textContent('#price'), shown);
       t.notOk(await page.isVisible('#notice'));
       await page.click('#seal .forge button:last-of-type');

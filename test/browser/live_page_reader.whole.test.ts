@@ -30,9 +30,9 @@ test('the reader of the live page', needsBrowser(), async (t) => {
         await untilText(page, '.proof', 'Verified here');
         await page.click('#verdict');
         await page.focus('#seal .copies button');
-        const before = await page.textContent('[data-step=signature] dd:last-child');
+        const before = await page.textContent('.step[data-step=signature] dd:last-child');
         await eventually(
-          async () => (await page.textContent('[data-step=signature] dd:last-child')) !== before,
+          async () => (await page.textContent('.step[data-step=signature] dd:last-child')) !== before,
         );
         t.ok(await page.evaluate('document.activeElement.matches("#seal .copies button")'));
         await page.route('**/v1/prices/latest*', async (route) => {
@@ -95,7 +95,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await untilText(page, '#price', '100.000');
       await eventually(async () => /^100\.000 BTCUSD · verified · 20\d\d-/.test(await page.title()));
       await untilText(page, '.proof', 'signed before the instant');
-      await untilText(page, '[data-step=price] summary', 'Median 100');
+      await untilText(page, '.steps [data-step=price]', 'Median 100');
       const second = new Date(Number(atNs / 1_000_000n) - 86_400_000).toISOString().slice(0, 19);
       await page.click('[popovertarget=travel]');
       await page.fill('#travel input', second);

@@ -121,14 +121,14 @@ export class ChosenAsset {
     const { prices, pins, proof, ring } = this.parts;
     const { seal, sealText } = this.shown(asset);
     return {
-      symbol: asset.symbol,
+      asset,
       sealText,
       isVerified: seal === 'verified',
       proven: proof.proven,
       remark: this.#remark(),
       pin: pins.get(asset.signatureType),
       streamPin: pins.get('stream'),
-      report: this.atNs === undefined ? prices.reportOf(asset) : undefined,
+      frame: this.atNs === undefined ? prices.frameOf(asset) : undefined,
       log: ring.state,
     };
   }

@@ -1,10 +1,10 @@
 import {
   createStreamClient,
   EquivocationError,
-  type PayloadReport,
   type PriceStream,
   ProtocolError,
   RefusedError,
+  type ReportEvent,
   type ServiceSigner,
   type StreamClient,
   type Taxonomy,
@@ -76,7 +76,7 @@ export class LivePrices {
   #declaredMs = Number.NEGATIVE_INFINITY;
   /** The newest accepted list. */
   #taxonomy: Taxonomy | undefined;
-  #newestReport: PayloadReport | undefined;
+  #newestFrame: ReportEvent | undefined;
   /** The reason why the service does not send all wanted assets. */
   #refusal: string | undefined;
   /** The proof that a key has signed two values for one time. */
@@ -104,7 +104,7 @@ export class LivePrices {
       options.onUp();
     });
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
-    this.client.on('report', ({ report }) => this.#takeReport(report));
+    this.client.on('report', (frame) => this.#takeReport(frame));
     this.client.on('error', (error) => this.#explainError(error));
     for (const name of ['online', 'offline'])
       addEventListener(name, () => {
@@ -143,10 +143,10 @@ export class LivePrices {
     return this.#taxonomy;
   }
 
-  /** Returns the report on the newest verified payload, if it has the asset. */
-  reportOf({ id }: TaxonomyAsset): PayloadReport | undefined {
-    const report = this.#newestReport;
-    return report?.payload?.assets.some((asset) => asset.id === id) ? report : undefined;
+  /** Returns the newest verified payload with its report, if it has the asset. */
+  frameOf({ id }: TaxonomyAsset): ReportEvent | undefined {
+    const frame = this.#newestFrame;
+    return frame?.report.payload?.assets.some((asset) => asset.id === id) ? frame : undefined;
   }
 
   /** Changes the set of wanted assets. */
@@ -239,7 +239,7 @@ export class LivePrices {
   #setAssets(assets: readonly TaxonomyAsset[]): void {
     if (JSON.stringify(this.board.assets) === JSON.stringify(assets)) return;
     this.board.setAssets(assets);
-    this.#newestReport = undefined;
+    this.#newestFrame = undefined;
     this.#options.onAssets();
   }
 
@@ -254,7 +254,8 @@ export class LivePrices {
     this.#options.onChange();
   }
 
-  #takeReport(report: PayloadReport): void {
+  #takeReport(frame: ReportEvent): void {
+    const { report } = frame;
     if (report.verdict === 'failed') {
       if (isOtherSigner(report)) void this.#readDeclared();
       this.#showFault(faultOf(report, this.#streamSigner));
@@ -263,7 +264,7 @@ export class LivePrices {
     const { timestampNs } = report.payload;
     this.board.pass(timestampNs);
     this.connection.passed(performance.now(), Date.now() - Number(timestampNs / 1_000_000n));
-    this.#newestReport = report;
+    this.#newestFrame = frame;
     if (this.subscribed === this.#wanted.length) this.#refusal = undefined;
     this.#trouble = undefined;
     this.#options.onChange();
@@ -271,7 +272,7 @@ export class LivePrices {
 
   #showFault(fault: Fault): void {
     this.connection.refused(performance.now());
-    this.#newestReport = undefined;
+    this.#newestFrame = undefined;
     this.board.blank(fault);
     this.#options.onChange();
   }

@@ -1,7 +1,6 @@
 import {
   type AggregateForm,
   type AggregateReport,
-  type Check,
   parseExactJson,
   readAggregate,
   verifyAggregate,
@@ -88,60 +87,6 @@ export function readAlgorithms(text: string): ReadonlyMap<string, string> {
     data: readonly Readonly<Record<'type' | 'definition', string>>[];
   };
   return new Map(data.map(({ type, definition }) => [type, definition]));
-}
-
-const PUBLISHERS = /^(?:signed_prices|distinct publishers$|timestamp$)/;
-const STEPS: Readonly<Record<string, string>> = {
-  price: 'price',
-  checksum: 'price',
-  publisher_merkle_root: 'root',
-};
-
-/** Returns the step to which a check of an aggregate belongs. */
-export function stepOf({ name }: Pick<Check, 'name'>): string {
-  return PUBLISHERS.test(name) ? 'publishers' : (STEPS[name] ?? 'signature');
-}
-
-/** Returns the checks that failed. */
-export function failedOf(checks: readonly Check[]): readonly Check[] {
-  return checks.filter(({ status }) => status === 'failed');
-}
-
-/** Writes the outcome of checks: `1 of 21 checks of the aggregate failed: price`, or `21 checks of the aggregate passed`. */
-export function outcomeText(checks: readonly Check[]): string {
-  const made = checks.filter(({ status }) => status !== 'skipped').length;
-  const failed = failedOf(checks);
-  if (failed.length === 0) return `${made} checks of the aggregate passed`;
-  return `${failed.length} of ${made} checks of the aggregate failed: ${failed.map(({ name }) => name).join(', ')}`;
-}
-
-/** A copy of an answer with one digit of a price changed. */
-export interface Forgery {
-  readonly text: string;
-  /** The place of the changed digit in the copy. */
-  readonly at: number;
-  /** The digit before the change. */
-  readonly before: string;
-}
-
-/** The prices in the text of an aggregate: its own, the service's, and the publishers'. */
-const PRICES = /"price":\s*"?-?(\d+)/g;
-
-/**
- * Changes a digit of a price in a copy of an answer with one aggregate.
- * @param turn a number from 0, which selects another price and another digit each time
- * @returns `undefined` for an answer without prices
- */
-export function forgeAnswer(answer: string, turn: number): Forgery | undefined {
-  const prices = [...answer.matchAll(PRICES)];
-  const found = prices[turn % prices.length];
-  if (found === undefined) return undefined;
-  const digits = found[1]!;
-  const at = found.index + found[0].length - digits.length + (turn % digits.length);
-  const before = answer[at]!;
-  // No first digit becomes 0.
-  const after = before === '9' ? '8' : String(Number(before) + 1);
-  return { text: answer.slice(0, at) + after + answer.slice(at + 1), at, before };
 }
 
 /** Makes a shell command that verifies an answer offline. */

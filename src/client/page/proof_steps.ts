@@ -1,9 +1,10 @@
 import { html } from 'lit-html';
-import type { AggregateForm, Check, PayloadReport } from '../index.js';
+import type { AggregateForm, Check, ReportEvent } from '../index.js';
 import { facts, hexText, type View } from './parts.js';
 import { type Pin, SOURCE_TEXTS } from './pins.js';
 import { exactPrice, shortHex, timeText } from './price_text.js';
-import { failedOf, type Proof, stepOf } from './proof.js';
+import type { Proof } from './proof.js';
+import { failedOf, type ProofStep, plainName, stepOf } from './proof_checks.js';
 
 // The way of a price from the publishers to the reader, in five steps.
 
@@ -12,13 +13,23 @@ const TIME_AT = 'YYYY-MM-DD '.length;
 
 /** The frame with the newest price, and the pinned keys of aggregates and frames. */
 export interface Trust {
-  readonly report: PayloadReport | undefined;
+  readonly frame: ReportEvent | undefined;
   readonly pin: Pin | undefined;
   readonly streamPin: Pin | undefined;
 }
 
-/** Draws the steps, of which one is open at a time. */
-export function stepsView({ form, report, algorithmText }: Proof, trust: Trust): View {
+/**
+ * Draws the steps as choices in one row, and the open step below.
+ * @param ofFrame the checks of the newest frame, or of a forged copy of it
+ * @param choose opens another step
+ */
+export function stepsView(
+  { form, report, algorithmText }: Proof,
+  trust: Trust,
+  ofFrame: readonly Check[],
+  open: ProofStep,
+  choose: (step: ProofStep) => void,
+): View {
   const { publishers = [], price, service } = form!;
   const root = hexOf(service.merkleRoot, 64);
   const keys = [
@@ -28,7 +39,7 @@ export function stepsView({ form, report, algorithmText }: Proof, trust: Trust):
   const pinned = keys.flatMap(([name, pin]) =>
     pin === undefined ? [] : [[name, html`${hexText(pin.key)}, ${SOURCE_TEXTS[pin.source]}`] as const],
   );
-  const frameChecks = trust.report?.checks.filter(({ status }) => status !== 'skipped') ?? [];
+  const frameChecks = ofFrame.filter(({ status }) => status !== 'skipped');
   const signed = [
     ['Signer', hexText(report.signer ?? 'unknown')],
     ['Signed at', `${timeText(service.timestampNs)} UTC`],
@@ -43,23 +54,28 @@ export function stepsView({ form, report, algorithmText }: Proof, trust: Trust):
     ],
     ['root', 'Merkle root', shortHex(root), hexText(root)],
     ['signature', 'Signature', 'of the service', facts(signed)],
-    ['you', 'You', `${frameChecks.length} checks of the newest frame`, facts(pinned)],
+    ['you', 'You', `${frameChecks.length} checks`, facts(pinned)],
   ] as const;
-  return html`${steps.map(([step, title, value, body]) => {
-    const own = step === 'you' ? frameChecks : report.checks.filter((check) => stepOf(check) === step);
-    const isBroken = failedOf(own).length > 0;
+  const checksOf = (step: ProofStep) =>
+    step === 'you' ? frameChecks : report.checks.filter((check) => stepOf(check) === step);
+  const chips = steps.map(([step, title, value]) => {
+    const isBroken = failedOf(checksOf(step)).length > 0;
+    return html`<label data-step=${step} data-status=${isBroken ? 'failed' : 'ok'}><input type="radio" name="step" .checked=${step === open} @change=${() => choose(step)}><b>${title}</b> <span>${isBroken ? 'failed' : value}</span></label>`;
+  });
+  const bodies = steps.map(([step, , , body]) => {
     // The table has the checks of each publisher's price.
-    const listed = own.filter(
+    const listed = checksOf(step).filter(
       ({ name, status }) => status === 'failed' || !name.startsWith('signed_prices['),
     );
-    return html`<details name="step" class="step" data-step=${step} data-status=${isBroken ? 'failed' : 'ok'} ?open=${step === 'publishers'}><summary><b>${title}</b> <span>${isBroken ? 'failed' : value}</span></summary>${body}${checkList(listed)}</details>`;
-  })}`;
+    return html`<div class="step" data-step=${step} ?hidden=${step !== open}>${body}${checkList(listed)}</div>`;
+  });
+  return html`<div class="steps" role="radiogroup" aria-label="The way of the price">${chips}</div>${bodies}`;
 }
 
-/** Draws the checks that were made. */
+/** Draws the checks that were made, by their plain names. The tooltip of a check names its field. */
 function checkList(checks: readonly Check[]): View {
   const made = checks.filter(({ status }) => status !== 'skipped');
-  return html`<ul class="checks">${made.map(({ name, status, reason }) => html`<li data-status=${status}>${name}${reason === undefined ? '' : `: ${reason}`}</li>`)}</ul>`;
+  return html`<ul class="checks">${made.map(({ name, status, reason }) => html`<li data-status=${status} title=${name}>${plainName(name)}${reason === undefined ? '' : `: ${reason}`}</li>`)}</ul>`;
 }
 
 /** Draws the publishers' exact prices with the outcome of their checks. */

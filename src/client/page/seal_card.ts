@@ -1,22 +1,16 @@
 import { html, nothing } from 'lit-html';
+import { type Check, type TaxonomyAsset, verifyPayload } from '../index.js';
+import { type Forgery, forgeAnswer, forgeFrame } from './forgery.js';
 import type { LogView } from './log_ring.js';
 import { copyButton, hexText, saveFile, type View } from './parts.js';
 import { SOURCE_TEXTS } from './pins.js';
-import {
-  type Forgery,
-  failedOf,
-  forgeAnswer,
-  outcomeText,
-  type Proof,
-  type ProofRequest,
-  type ProvenAggregate,
-  verifyCommand,
-} from './proof.js';
+import { type Proof, type ProofRequest, type ProvenAggregate, verifyCommand } from './proof.js';
+import { failedOf, outcomeText, type ProofStep, stepOf } from './proof_checks.js';
 import { stepsView, type Trust } from './proof_steps.js';
 
 /** The facts that the card explains. */
 export interface SealFacts extends Trust {
-  readonly symbol: string;
+  readonly asset: TaxonomyAsset;
   /** The text beside the seal. */
   readonly sealText: string;
   readonly isVerified: boolean;
@@ -28,6 +22,17 @@ export interface SealFacts extends Trust {
   readonly log: LogView | undefined;
 }
 
+/** A forged copy of the newest frame or of the aggregate, and its checks. */
+interface ForgedCopy {
+  readonly subject: 'frame' | 'aggregate';
+  readonly forgery: Forgery;
+  readonly checks: readonly Check[];
+  /** The proof of a forged aggregate. */
+  readonly proof?: Proof;
+}
+
+/** The copies that are forged in turn: the frame, and then prices of the aggregate. */
+const COPIES = 4;
 /** The characters around a changed digit that the card shows. */
 const AROUND = 14;
 
@@ -35,7 +40,8 @@ const AROUND = 14;
 export class SealCard {
   readonly #verify: (request: ProofRequest) => Promise<Proof | undefined>;
   readonly #draw: () => void;
-  #forged: { readonly forgery: Forgery; readonly proof: Proof } | undefined;
+  #step: ProofStep = 'publishers';
+  #forged: ForgedCopy | undefined;
   #turn = 0;
 
   /**
@@ -47,10 +53,10 @@ export class SealCard {
     this.#draw = draw;
   }
 
-  /** Forgets the forged copy. */
+  /** Forgets the forged copy. The next copy is one of a frame again. */
   readonly reset = (): void => {
     this.#forged = undefined;
-    this.#turn += 1;
+    this.#turn = Math.ceil((this.#turn + 1) / COPIES) * COPIES;
     this.#draw();
   };
 
@@ -59,11 +65,11 @@ export class SealCard {
     const forged = this.#forged;
     const title =
       forged === undefined
-        ? `${about.symbol}: ${about.sealText}`
-        : `Forged copy: ${failedOf(forged.proof.report.checks).length > 0 ? 'refused' : 'not refused'}`;
+        ? `${about.asset.symbol}: ${about.sealText}`
+        : `Forged copy: ${failedOf(forged.checks).length > 0 ? 'refused' : 'not refused'}`;
     return html`<div class="card-head"><h2>${title}</h2><button type="button" class="close" popovertarget="seal" popovertargetaction="hide" aria-label="Close">×</button></div>
-<p class="forge"><button type="button" class="plain-button" ?disabled=${about.proven === undefined} @click=${() => this.#forge(about.proven!.request)}>Try to forge it</button> ${forged === undefined ? nothing : html`<button type="button" class="plain-button" @click=${this.reset}>Show the received copy</button>`}</p>
-${forged === undefined ? statementView(about) : forgeryView(forged.forgery, forged.proof)}
+<p class="forge"><button type="button" class="plain-button" ?disabled=${about.proven === undefined} @click=${() => this.#forge(about, about.proven!.request)}>Try to forge it</button> ${forged === undefined ? nothing : html`<button type="button" class="plain-button" @click=${this.reset}>Show the received copy</button>`}</p>
+${forged === undefined ? statementView(about) : forgeryView(forged)}
 <div class="proof">${this.#proofView(about)}</div>`;
   }
 
@@ -77,29 +83,48 @@ ${forged === undefined ? statementView(about) : forgeryView(forged.forgery, forg
         : told;
     const { checks, verdict } = proof.report;
     const isVerified = verdict === 'verified';
-    const outcome = html`<p class="verdict" data-status=${isVerified ? 'ok' : 'failed'}>${isVerified ? 'Verified here: ' : ''}${outcomeText(checks)}</p>`;
-    return html`${this.#forged === undefined ? outcome : nothing}${told}
-${stepsView(proof, about)}${logView(log)}
+    const outcome = html`<p class="verdict" data-status=${isVerified ? 'ok' : 'failed'}>${isVerified ? 'Verified here: ' : ''}${outcomeText(checks, 'aggregate')}</p>`;
+    const forged = this.#forged;
+    const ofFrame = forged?.subject === 'frame' ? forged.checks : (about.frame?.report.checks ?? []);
+    const choose = (step: ProofStep) => {
+      this.#step = step;
+      this.#draw();
+    };
+    return html`${forged === undefined ? outcome : nothing}${told}
+${stepsView(proof, about, ofFrame, this.#step, choose)}${logView(log)}
+<p class="soft absent">Not here: ${log?.kind === 'none' ? 'a public log, which this service does not have, and ' : ''}a quorum, because no second operator was asked for this price.</p>
 <div class="copies">${copyButton('Copy for tickseal verify', () => verifyCommand(proven.request))}</div>`;
   }
 
   /** Forges a copy, which goes only to the verifier, and opens the first step that has failed. */
-  async #forge(request: ProofRequest): Promise<void> {
+  async #forge({ asset, frame, streamPin }: SealFacts, request: ProofRequest): Promise<void> {
     const turn = this.#turn++;
+    const forgedFrame =
+      frame === undefined || turn % COPIES > 0 ? undefined : forgeFrame(frame.hex, asset.id, turn);
+    if (forgedFrame !== undefined) {
+      const { checks } = verifyPayload(forgedFrame.text, { signers: [streamPin!.key] });
+      this.#show({ subject: 'frame', forgery: forgedFrame, checks });
+      return;
+    }
     const forgery = forgeAnswer(request.answer, turn);
     const proof = forgery && (await this.#verify({ ...request, answer: forgery.text }));
     // The reader may have forged another copy in the meantime.
     if (forgery === undefined || proof === undefined || this.#turn !== turn + 1) return;
-    this.#forged = { forgery, proof };
+    this.#show({ subject: 'aggregate', forgery, checks: proof.report.checks, proof });
+  }
+
+  #show(forged: ForgedCopy): void {
+    this.#forged = forged;
+    const [first] = failedOf(forged.checks);
+    if (first !== undefined) this.#step = forged.subject === 'frame' ? 'you' : stepOf(first);
     this.#draw();
-    document.querySelector<HTMLDetailsElement>('#seal .step[data-status=failed]')?.setAttribute('open', '');
   }
 }
 
 /** Explains in one sentence why the page trusts the price. */
-function statementView({ isVerified, proven, report, pin, streamPin }: SealFacts): View {
-  const signer = report?.signer ?? proven?.proof.report.signer;
-  const key = report === undefined ? pin : streamPin;
+function statementView({ isVerified, proven, frame, pin, streamPin }: SealFacts): View {
+  const signer = frame?.report.signer ?? proven?.proof.report.signer;
+  const key = frame === undefined ? pin : streamPin;
   if (!isVerified || signer === undefined || key === undefined)
     return html`<p>The page shows a price only after its own check. The check did not pass, or is too old.</p>`;
   const advice =
@@ -108,9 +133,9 @@ function statementView({ isVerified, proven, report, pin, streamPin }: SealFacts
 }
 
 /** Explains which checks a forged copy failed, and which digit of it was changed. */
-function forgeryView({ text, at, before }: Forgery, { report }: Proof): View {
-  return html`<div role="status" class="forged"><p>${outcomeText(report.checks)}.</p>
-<p>One digit of a price was changed in a copy of the aggregate. The page keeps the received bytes.</p>
+function forgeryView({ subject, forgery: { text, at, before }, checks }: ForgedCopy): View {
+  return html`<div role="status" class="forged"><p>${outcomeText(checks, subject)}.</p>
+<p>One digit of a price was changed in a copy of the ${subject}. The page keeps the received bytes.</p>
 <pre>…${text.slice(Math.max(at - AROUND, 0), at)}<del>${before}</del><ins>${text[at]}</ins>${text.slice(at + 1, at + 1 + AROUND)}…</pre></div>`;
 }
 

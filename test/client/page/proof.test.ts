@@ -1,11 +1,15 @@
 import { type Test, test } from 'tap';
 import type { LogFinding } from '../../../src/client/index.js';
+import { forgeAnswer, forgeFrame } from '../../../src/client/page/forgery.js';
 import { LogRing } from '../../../src/client/page/log_ring.js';
-import { forgeAnswer, outcomeText, proofOf, readAlgorithms, stepOf } from '../../../src/client/page/proof.js';
+import { proofOf, readAlgorithms } from '../../../src/client/page/proof.js';
+import { outcomeText, plainName, stepOf } from '../../../src/client/page/proof_checks.js';
 import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
+import { verifyPayload } from '../../../src/client/verify/verify_payload.js';
 import { REST_PATHS } from '../../../src/wire/paths.js';
 import { Feed, units } from '../../service/feed.js';
 import { get, startTestService } from '../../service/harness.js';
+import { bodyOf, SIGNER, signed } from '../signed_payload.js';
 
 const ASSETS = [
   { id: 1, symbol: 'AAA' },
@@ -84,11 +88,40 @@ test('a proof shows what it verifies', async (t) => {
   t.equal(forgeAnswer('{"data":{}}', 0), undefined);
 });
 
-test('the outcome of checks names those that failed', async (t) => {
+test('a frame with a changed digit is of another signer', async (t) => {
+  for (const price of [units(95_000), -1n]) {
+    const assets: [number, bigint, number][] = [
+      [1, units(5), 1],
+      [2, price, 1],
+    ];
+    const hex = signed(bodyOf({ taxonomyId: 1, timestampNs: 1_765_215_119_172_715_000n, assets }, true));
+    for (const [turn, prefix] of [
+      [0, ''],
+      [19, '0x'],
+      [20, '0x'],
+    ] as const) {
+      const received = prefix + hex.replace(/^0x/, '');
+      const forgery = forgeFrame(received, 2, turn)!;
+      t.not(forgery.text[forgery.at], forgery.before);
+      const { checks, payload } = verifyPayload(forgery.text, { signers: [SIGNER] });
+      t.match(outcomeText(checks, 'frame'), /^1 of \d+ checks of the frame failed: signer$/);
+      t.equal(payload?.assets[0]?.value, units(5), 'the other asset is the same');
+      t.not(payload?.assets[1]?.value, price);
+    }
+    t.equal(forgeFrame(hex, 3, 0), undefined);
+  }
+  t.equal(forgeFrame('0x12', 1, 0), undefined);
+});
+
+test('the outcome of checks names those that failed in plain words', async (t) => {
   const check = (name: string, status: 'ok' | 'failed' | 'skipped' = 'ok') => ({ name, status });
   const checks = [check('form'), check('price', 'failed'), check('checksum', 'skipped')];
-  t.equal(outcomeText(checks), '1 of 2 checks of the aggregate failed: price');
-  t.equal(outcomeText(checks.slice(0, 1)), '1 checks of the aggregate passed');
+  t.equal(outcomeText(checks, 'aggregate'), '1 of 2 checks of the aggregate failed: price from the inputs');
+  t.equal(outcomeText(checks.slice(0, 1), 'frame'), '1 checks of the frame passed');
+  t.same(
+    ['publisher_merkle_root', 'signed_prices[1] signature', 'signed_price msg_hash', 'other'].map(plainName),
+    ['Merkle root', 'signature of publisher 2', 'signed hash', 'other'],
+  );
 });
 
 async function checkLog(t: Test, answer: string): Promise<void> {
