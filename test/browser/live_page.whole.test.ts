@@ -109,10 +109,14 @@ test('the live page', needsBrowser(), async (t) => {
       const after = await eventually(() => candles(95_200));
       t.ok(moved >= before && after > moved, `${before}, ${moved}, then ${after} candles`);
       t.equal((await shownRows(page))['BTCUSD']?.price, '95,200.00');
-      const lengths = await page.locator('.intervals label').all();
-      t.equal(lengths.length, 13);
-      for (const length of lengths) {
-        await length.click();
+      const names = (selector: string) => page.locator(`.intervals ${selector}`).allTextContents();
+      const [usual, others] = [await names('label'), await names('option:not(:first-child)')];
+      t.equal(usual.length + others.length, 13);
+      for (const name of [...usual, ...others]) {
+        if (usual.includes(name)) await page.locator('.intervals label', { hasText: name }).first().click();
+        else await page.selectOption('.intervals select', { label: name });
+        await eventually(async () => (await page.textContent('.intervals label:has(:checked)')) === name);
+        t.equal(await page.inputValue('.intervals select'), 'More');
         await eventually(() => candles(95_200));
       }
     });

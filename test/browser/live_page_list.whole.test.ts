@@ -122,6 +122,11 @@ test('the chosen asset of the live page beside others', needsBrowser(), async (t
       t.equal(await page.inputValue('#compare'), '');
       await page.goForward();
       await eventually(async () => / with ETHUSD/.test((await chart()) ?? ''));
+      await page.click('.legend-chip button');
+      await eventually(async () => !/compared/.test((await chart()) ?? ''));
+      t.notOk(await page.isVisible('.legend-chip'));
+      await page.goBack();
+      await untilText(page, '.legend-chip', 'ETHUSD');
       await page.locator('#grid [role=row]', { hasText: 'ETHUSD' }).click();
       await eventually(async () => /^ETHUSD: [^;]*$/.test((await chart()) ?? ''));
     });

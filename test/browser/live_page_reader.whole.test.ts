@@ -98,7 +98,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await untilText(page, '.steps [data-step=price]', 'Median 100');
       const second = new Date(Number(atNs / 1_000_000n) - 86_400_000).toISOString().slice(0, 19);
       await page.click('[popovertarget=travel]');
-      await page.fill('#travel input', second);
+      await page.fill('#travel input', second.replace('T', ' '));
       await page.click('#travel [type=submit]');
       await page.waitForSelector('#travel', { state: 'hidden' });
       await untilText(page, '#verdict', 'before the signed prices that the service keeps: they begin at 20');
@@ -110,6 +110,10 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await untilText(page, '#verdict', /^verified/);
       await page.goBack();
       await untilText(page, '#time-text', second.replace('T', ' '));
+      await page.click('[popovertarget=travel]');
+      await page.locator('#travel button', { hasText: 'A day ago' }).click();
+      await untilText(page, '#verdict', 'before the signed prices');
+      t.match(page.url(), /&at=20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       await page.goto(`${service.url}/#at=2026-13-01`);
       await untilText(page, '#notice', 'the time 2026-13-01, which is not a time');
     });

@@ -11,6 +11,7 @@ import {
 import { html, nothing } from 'lit-html';
 import type { StreamClient, TaxonomyAsset } from '../index.js';
 import { type ChartCandle, type ChartGap, movedCandle, readHistory, withGaps } from './chart_candles.js';
+import { ChartMarks } from './chart_marks.js';
 import { oneAtATime } from './one_at_a_time.js';
 import type { View } from './parts.js';
 import { reasonText } from './plain_reason.js';
@@ -53,6 +54,7 @@ export class PriceChart {
   readonly #line: ISeriesApi<'Line'>;
   /** Writes a price with the decimals and groups of the list: 95,028.76. */
   #format = String as (price: number) => string;
+  #textColour = '';
   #shown: ShownChart | undefined;
   #bars: (ChartCandle | ChartGap)[] = [];
   #comparedLast: ChartCandle | undefined;
@@ -82,6 +84,11 @@ export class PriceChart {
     keepTimesWhole(this.element);
     this.#series = this.#chart.addSeries(CandlestickSeries);
     this.#line = this.#chart.addSeries(LineSeries, { lineWidth: 2, priceLineVisible: false });
+    this.#series.attachPrimitive(new ChartMarks(() => this.#marked));
+    this.#chart.subscribeDblClick(() => {
+      this.#chart.timeScale().fitContent();
+      this.#chart.priceScale('right').applyOptions({ autoScale: true });
+    });
     this.#chart.subscribeCrosshairMove(({ seriesData }) => {
       const bar = seriesData.get(this.#series) as ChartCandle | ChartGap | undefined;
       this.#pointed = bar !== undefined && 'close' in bar ? bar : undefined;
@@ -104,6 +111,7 @@ export class PriceChart {
     const [text, line, up, down, second] = ['--soft', '--line', '--up', '--down', '--second'].map((name) =>
       colourOf(this.element, name),
     );
+    this.#textColour = text!;
     this.#line.applyOptions({ color: second! });
     this.#chart.applyOptions({
       layout: {
@@ -186,6 +194,11 @@ export class PriceChart {
     const fittingPx = scale.width() / (this.#bars.length + RIGHT_CANDLES);
     scale.applyOptions({ barSpacing: Math.min(Math.max(fittingPx, SPACING_PX), SPACING_PX_MAX) });
     scale.resetTimeScale();
+  }
+
+  get #marked() {
+    const font = `${FONT_PX}px ${getComputedStyle(this.element).fontFamily}`;
+    return { bars: this.#bars, format: this.#format, font, textColour: this.#textColour };
   }
 
   get #last(): ChartCandle | undefined {

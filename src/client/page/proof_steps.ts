@@ -1,4 +1,5 @@
 import { html } from 'lit-html';
+import { live } from 'lit-html/directives/live.js';
 import type { AggregateForm, Check, ReportEvent } from '../index.js';
 import { facts, hexText, type View } from './parts.js';
 import { type Pin, SOURCE_TEXTS } from './pins.js';
@@ -60,7 +61,7 @@ export function stepsView(
     step === 'you' ? frameChecks : report.checks.filter((check) => stepOf(check) === step);
   const chips = steps.map(([step, title, value]) => {
     const isBroken = failedOf(checksOf(step)).length > 0;
-    return html`<label data-step=${step} data-status=${isBroken ? 'failed' : 'ok'}><input type="radio" name="step" .checked=${step === open} @change=${() => choose(step)}><b>${title}</b> <span>${isBroken ? 'failed' : value}</span></label>`;
+    return html`<label data-step=${step} data-status=${isBroken ? 'failed' : 'ok'}><input type="radio" name="step" .checked=${live(step === open)} @change=${() => choose(step)}><b>${title}</b> <span>${isBroken ? 'failed' : value}</span></label>`;
   });
   const bodies = steps.map(([step, , , body]) => {
     // The table has the checks of each publisher's price.
