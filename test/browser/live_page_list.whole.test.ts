@@ -124,7 +124,7 @@ test('the chosen asset of the live page beside others', needsBrowser(), async (t
       await eventually(async () => / with ETHUSD/.test((await chart()) ?? ''));
       await page.click('.legend-chip button');
       await eventually(async () => !/compared/.test((await chart()) ?? ''));
-      t.notOk(await page.isVisible('.legend-chip'));
+      await page.waitForSelector('.legend-chip', { state: 'detached' });
       await page.goBack();
       await untilText(page, '.legend-chip', 'ETHUSD');
       await page.locator('#grid [role=row]', { hasText: 'ETHUSD' }).click();
