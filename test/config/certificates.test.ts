@@ -9,8 +9,8 @@ import { TestAuthority } from '../certificate.js';
 const DAY_MS = 86_400_000;
 const DATE = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ';
 
-/** Writes a configuration with this certificate and key. */
-function configWith(t: Test, chain: string, key: string): { readonly dir: string; readonly file: string } {
+/** Loads a configuration with this certificate and key. */
+function loaded(t: Test, chain: string, key: string): LoadResult & { readonly ok: true } {
   const dir = t.testdir({
     'config.yaml':
       'keys: { evm: { file: evm.hex } }\nlisten:\n  tls: { cert_file: cert.pem, key_file: key.pem }\n',
@@ -18,11 +18,7 @@ function configWith(t: Test, chain: string, key: string): { readonly dir: string
   });
   writeFileSync(join(dir, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
   writeFileSync(join(dir, 'key.pem'), key, { mode: 0o600 });
-  return { dir, file: join(dir, 'config.yaml') };
-}
-
-function loaded(t: Test, chain: string, key: string): LoadResult & { readonly ok: true } {
-  const result = loadConfig(configWith(t, chain, key).file);
+  const result = loadConfig(join(dir, 'config.yaml'));
   if (!result.ok) throw new Error(result.errors.join('\n'));
   return result;
 }
@@ -53,8 +49,6 @@ test('a certificate is checked with its date, its chain and its key', async (t) 
         `config\\.yaml:3:10 listen\\.tls\\.cert_file: .*/cert\\.pem: the certificate of prices expired on ${DATE}; clients`,
       ),
     ]);
-    const [, ofIssuer] = warningsAt(result, Date.now() + 31 * DAY_MS);
-    t.match(ofIssuer, /the certificate of intermediate expired on/);
   });
 
   await t.test('so is one that ends in the last third of its life', async (t) => {
@@ -65,10 +59,7 @@ test('a certificate is checked with its date, its chain and its key', async (t) 
 
   await t.test('so is one that is not valid yet', async (t) => {
     const [first] = warningsAt(loaded(t, chain, key), Date.now() - 3 * DAY_MS);
-    t.match(
-      first,
-      new RegExp(`cert\\.pem: the certificate of prices is valid only from ${DATE} on; until then`),
-    );
+    t.match(first, /cert\.pem: the certificate of prices is valid only from 20.* on; until then/);
   });
 
   await t.test('a certificate without the one of its issuer', async (t) => {

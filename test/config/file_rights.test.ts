@@ -19,13 +19,9 @@ const errorsOf = (file: string) => {
 test('a configuration that others may change is refused', async (t) => {
   const file = configIn(t.testdir());
   t.same(errorsOf(file), []);
-  for (const [mode, text] of [
-    [0o666, '0666'],
-    [0o664, '0664'],
-    [0o602, '0602'],
-  ] as const) {
+  for (const mode of [0o664, 0o602]) {
     chmodSync(file, mode);
-    const reason = `may be changed by its group or by others (mode ${text}); chmod go-w it`;
+    const reason = `may be changed by its group or by others (mode 0${mode.toString(8)}); chmod go-w it`;
     t.same(errorsOf(file), [`${file}: ${reason}`]);
   }
 });
@@ -36,10 +32,8 @@ test('a data folder that others may change, or a link to one, is refused', async
   const data = join(dir, 'data');
   mkdirSync(data, { mode: 0o755 });
   t.same(errorsOf(file), []);
-  chmodSync(data, 0o777);
-  t.match(errorsOf(file), [/config\.yaml:2:12 storage\.dir: the data folder .* \(mode 0777\)/]);
   chmodSync(data, 0o1777);
-  t.match(errorsOf(file), [/\(mode 1777\)/]);
+  t.match(errorsOf(file), [/config\.yaml:2:12 storage\.dir: the data folder .* \(mode 1777\)/]);
   const linked = t.testdir({ linked: {} });
   configIn(linked);
   chmodSync(join(linked, 'linked'), 0o770);

@@ -15,16 +15,15 @@ test('publishers are sent to the public address, or to where the service listens
   t.equal(urlOf({ listen: { host: '::1' } }), 'ws://[::1]:4321');
   const tls = { cert_file: 'cert.pem', key_file: 'key.pem' };
   t.equal(urlOf({ listen: { host: 'prices.example.com', tls } }), 'wss://prices.example.com:4321');
-  for (const text of [
+  const wrong = [
     '',
-    'prices.example.com',
-    'https://prices.example.com',
-    'wss://user@prices.example.com',
-    'wss://user:password@prices.example.com',
-    'wss://prices.example.com?a=1',
-    'wss://prices.example.com#a',
+    'a.example',
+    'https://a.example',
+    'wss://a:b@a.example',
+    'wss://a.example?a=1',
     'wss://',
     7,
-  ])
+  ];
+  for (const text of [...wrong, 'wss://a.example#a'])
     t.match(withUrl(text), /service\.public_url/, String(text));
 });
