@@ -22,8 +22,8 @@ export interface AdminOptions {
   readonly notReady: () => readonly string[];
   /** Returns what will soon need the operator, although the service is ready. */
   readonly remarks: () => readonly string[];
-  /** The facts about the program that a ready service shows: its version, and the numbers of its formats. */
-  readonly facts: object;
+  /** Returns the facts that a ready service shows: its version, the numbers of its formats, and the position of its log. */
+  readonly facts: () => object;
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
   /** Returns the verdict on the last requested reload. */
@@ -90,7 +90,7 @@ function answer(
         headers: [],
         body: JSON.stringify({
           data: 'ok',
-          ...(path === ADMIN_PATHS.ready && facts),
+          ...(path === ADMIN_PATHS.ready && facts()),
           ...(warnings.length > 0 && { warnings }),
         }),
       }

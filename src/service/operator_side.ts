@@ -18,6 +18,7 @@ import type { WebSocketLibrary } from '../server/uws/native.js';
 import { announcedState, announcementWarnings } from './announced_state.js';
 import type { EdgeSet } from './edge/edge_set.js';
 import { FORMATS } from './formats.js';
+import { backlogWarnings, logPosition } from './log_position.js';
 import { createMetrics } from './metrics/metrics.js';
 import type { Reloads } from './metrics/reloads.js';
 import type { ServiceState } from './metrics/state.js';
@@ -106,11 +107,12 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       ...announcementWarnings(announced()),
       ...certificateDates(settings().config, millisecondOf(clock.nowNs())).map(({ message }) => message),
       ...past.damage.map((damage) => `the past is damaged: ${damage}`),
+      ...backlogWarnings(store.figures()),
       ...nearHorizons(settings().config.calendars, millisecondOf(clock.nowNs())).map(
         ({ name, message }) => `calendar ${name}: ${message}`,
       ),
     ],
-    facts: { version: program.version, formats: FORMATS },
+    facts: () => ({ version: program.version, formats: FORMATS, log: logPosition(store.figures()) }),
     metrics: metricsText,
     lastReload: () => reloads.verdict,
   });

@@ -18,7 +18,8 @@ async function ask({ adminUrl }: TestService, path: string) {
 }
 
 const OK = { status: 200, type: 'application/json', body: { data: 'ok' } };
-const READY = { ...OK, body: { data: 'ok', version: 'unknown', formats: FORMATS } };
+const LOG = { segment: 1, segments_waiting: 0 };
+const READY = { ...OK, body: { data: 'ok', version: 'unknown', formats: FORMATS, log: LOG } };
 
 test('a service that drains lives and is not ready', async (t) => {
   const service = await startTestService(t);

@@ -204,6 +204,8 @@ export class Store implements StoreReader {
       freeBytes: log.freeBytes,
       committedAtMs: log.committedAtMs,
       oldestDay: this.#candles.oldestDay,
+      segment: log.newest.segment,
+      segmentsWaiting: log.segmentsToSeal,
     };
   }
 

@@ -15,6 +15,10 @@ export interface StoreFigures {
   readonly committedAtMs: number | undefined;
   /** The first day of the oldest month that has candles, in days since 1970. */
   readonly oldestDay: number | undefined;
+  /** The number of the segment of the log that has the newest commit. */
+  readonly segment: number;
+  /** The number of finished segments whose entries are not in the past, the candles and the snapshot yet. */
+  readonly segmentsWaiting: number;
 }
 
 export interface StoredInput extends AcceptedInput {

@@ -114,6 +114,8 @@ test('every metric is written once, with its value', async (t) => {
     'ready 1',
     'clock_healthy 0',
     'store_bytes 42',
+    'log_segment 48',
+    'log_segments_waiting 49',
     'store_free_bytes 43',
     'store_last_commit_timestamp_seconds 44',
     'store_oldest_timestamp_seconds 172800',

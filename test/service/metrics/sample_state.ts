@@ -66,6 +66,8 @@ export const SAMPLE_FIGURES: StoreState = {
   freeBytes: 43,
   committedAtMs: 44_000,
   oldestDay: 2,
+  segment: 48,
+  segmentsWaiting: 49,
   past: { bytes: 45, bytesMax: 480, files: 46, oldestS: 47, damage: ['a file is missing'] },
 };
 
