@@ -16,7 +16,7 @@ import { filesBelow, ROOT, section } from './pages.js';
 const ROOMS: Rooms = {
   wire: { uses: [] },
   model: { uses: ['wire'] },
-  tlog: { uses: [] },
+  tlog: { uses: ['wire'] },
   clock: { uses: ['model'] },
   crypto: {
     uses: ['wire', 'model'],
@@ -25,7 +25,6 @@ const ROOMS: Rooms = {
       'algorithm_definition',
       'checksum_address',
       'evm',
-      'evm_verifier',
       'frame_signer',
       'keccak',
       'merkle',
@@ -36,7 +35,8 @@ const ROOMS: Rooms = {
       'secp256k1/secp256k1',
       'secp256k1/secp256k1_operations',
       'secp256k1/secp256k1_system',
-      'stark/stark',
+      'signatures/signature_rules',
+      'signatures/signature_table',
       'stark/stark_tables',
       'verdict',
     ],
@@ -157,7 +157,6 @@ const ROOMS: Rooms = {
       'packed_message',
       'publisher_login',
       'publisher_session',
-      'signature_jobs',
       'signature_texts',
     ],
   },
@@ -313,15 +312,8 @@ const INNER_ROOMS: Readonly<Record<string, InnerRooms>> = {
     evm_verifier: ['verdict', 'evm_signers', 'wasm', 'secp256k1', 'evm'],
     pool: ['verdict', 'secp256k1', 'keccak', 'stark', 'merkle', 'evm', 'evm_verifier'],
     frame_signer: ['pool'],
-    aggregate_signer: [
-      'algorithm_definition',
-      'secp256k1',
-      'stark',
-      'merkle',
-      'checksum_address',
-      'evm',
-      'pool',
-    ],
+    signatures: ['verdict', 'secp256k1', 'stark', 'checksum_address', 'evm', 'evm_verifier', 'pool'],
+    aggregate_signer: ['algorithm_definition', 'merkle', 'pool', 'signatures'],
     native_price_curves: ['secp256k1', 'keccak', 'stark'],
   },
   cluster: {
@@ -510,12 +502,15 @@ test('a room imports only the public faces of other rooms', async (t) => {
   t.same(unused, [], 'every entry of a face is in use');
 });
 
-test('the live page stands on packages, the client and the paths of the service alone', async (t) => {
+test('the live page stands on packages, the client, the paths and the signature types of the service alone', async (t) => {
   const strays = modules
     .filter(({ path }) => path.startsWith('client/page/'))
     .flatMap((module) => importsOf(module).map((target) => `${module.path} imports ${target}`))
     .filter(
-      (line) => !/ imports (?:client\/(?:page\/|index\.|verify\/verify_worker\.)|wire\/paths\.)/.test(line),
+      (line) =>
+        !/ imports (?:client\/(?:page\/|index\.|verify\/verify_worker\.)|wire\/(?:paths|signatures)\.)/.test(
+          line,
+        ),
     );
   t.same(strays, []);
 });

@@ -1,5 +1,6 @@
 import { secondText } from '../model/announcement_chain.js';
-import type { AnnouncedSigner, SignerKind } from '../wire/announcement.js';
+import { type AnnouncedSigner, aggregateKind, type SignerKind, typeOfKind } from '../wire/announcement.js';
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES, SIGNATURES } from '../wire/signatures.js';
 
 /** The fields of an entry of `/v1/signers` that announcements need. */
 interface ListedSigner {
@@ -23,7 +24,7 @@ export function listedSigners(text: string): AnnouncedSigner[] {
       throw new Error(`--signers: ${JSON.stringify(address)} is no key`);
     if (!isSecond(from) || (until !== undefined && !isSecond(until)))
       throw new Error(`--signers: the times of ${address} are no UNIX seconds`);
-    const digits = kind === 'stark aggregate' ? address.slice(2).padStart(64, '0') : address.slice(2);
+    const digits = address.slice(2).padStart(2 * SIGNATURES[typeOfKind(kind)].keyBytes, '0');
     const signer = { kind, key: `0x${digits.toLowerCase()}`, fromS: from, untilS: until, isRevoked: false };
     byName.set(nameOf(signer), signer);
   }
@@ -76,7 +77,7 @@ function dataOf(text: string): unknown {
 function kindOf({ role, signature_type }: ListedSigner): SignerKind | undefined {
   if (role === 'stream') return 'stream';
   if (role !== 'aggregate') return undefined;
-  return signature_type === 'stark' ? 'stark aggregate' : 'evm aggregate';
+  return aggregateKind(SIGNATURE_TYPES.find((type) => type === signature_type) ?? DEFAULT_SIGNATURE_TYPE);
 }
 
 function isSecond(value: unknown): value is number {

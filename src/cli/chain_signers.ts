@@ -2,7 +2,7 @@ import { CHAIN_CRYPTO } from '../client/verify/chain_crypto.js';
 import { decodePayload } from '../client/verify/decode_payload.js';
 import { readNamedFile } from '../config/unreadable_file.js';
 import { followChain, keysAt } from '../model/announcement_chain.js';
-import { announcementLines } from '../wire/announcement.js';
+import { AGGREGATE_KINDS, announcementLines } from '../wire/announcement.js';
 
 export interface ChainOptions {
   readonly chain?: string;
@@ -46,7 +46,7 @@ export function chainSigners(options: ChainOptions): ChainSigners | undefined {
     },
     ofAggregate(signedNs) {
       if (signedNs === undefined) return known([]);
-      return known(keysAt(list, ['evm aggregate', 'stark aggregate'], Number(signedNs / NS_PER_S)));
+      return known(keysAt(list, AGGREGATE_KINDS, Number(signedNs / NS_PER_S)));
     },
   };
 }

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { hashToken } from '../config/token_hash.js';
 import type { SignatureType } from '../model/asset.js';
+import { DEFAULT_SIGNATURE_TYPE } from '../wire/signatures.js';
 import type { NamedPublisher } from './option_forms.js';
 
 export interface HostAsset {
@@ -96,5 +97,5 @@ function assetRows({ assets, publishers }: HostConfig): object[] {
 }
 
 function typeEntry(type: SignatureType): object {
-  return type === 'evm' ? {} : { signature_type: type };
+  return type === DEFAULT_SIGNATURE_TYPE ? {} : { signature_type: type };
 }

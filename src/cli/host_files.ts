@@ -6,6 +6,8 @@ import { namedFileProblems } from '../config/named_files.js';
 import { createToken } from '../config/token_hash.js';
 import { makeFolder } from '../log/store/data_folder.js';
 import { toHex } from '../model/hex.js';
+import { PUBLISH_PATHS } from '../wire/paths.js';
+import { DEFAULT_SIGNATURE_TYPE } from '../wire/signatures.js';
 import {
   type HostAsset,
   type HostConfig,
@@ -15,7 +17,7 @@ import {
 } from './host_config.js';
 import { marketSymbols, sourcesText } from './host_sources.js';
 import { deployFile, ROOT, unitText } from './host_units.js';
-import { addressOf, createPrivateKey, starkKeyOf, writeNewFile } from './keygen_command.js';
+import { createPrivateKey, publicKeyText, writeNewFile } from './keygen_command.js';
 import type { NamedPublisher } from './option_forms.js';
 
 export interface HostPlan extends Omit<HostConfig, 'assets' | 'publishers' | 'tokens'> {
@@ -59,9 +61,10 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
         `${path}: a unit of systemd names this path, so it may have only letters, digits and . _ @ + -`,
       );
   const isMarket = plan.publishers.length === 0;
-  const marketKey = createPrivateKey('evm');
+  const marketType = DEFAULT_SIGNATURE_TYPE;
+  const marketKey = createPrivateKey(marketType);
   const publishers: HostPublisher[] = isMarket
-    ? [{ key: addressOf(marketKey), signatureType: 'evm', token: 'sources' }]
+    ? [{ key: publicKeyText(marketType, marketKey), signatureType: marketType, token: 'sources' }]
     : plan.publishers.map((one, i) => ({ ...one, token: `publisher-${i + 1}` }));
   const names = ['reader', ...publishers.map(({ token }) => token)];
   const tokens = new Map(names.map((name) => [name, createToken()]));
@@ -84,7 +87,7 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
   const signers = typesOf(publishers).map((type) => {
     const key = createPrivateKey(type);
     write(`keys/${type}.hex`, `${toHex(key)}\n`);
-    return type === 'evm' ? addressOf(key) : starkKeyOf(key);
+    return publicKeyText(type, key);
   });
   for (const [name, token] of tokens) write(`tokens/${name}`, `${token}\n`);
   const user = process.getuid?.() === 0 ? 'tickseal' : userInfo().username;
@@ -100,8 +103,9 @@ export function writeHostFiles(plan: HostPlan): HostFiles {
 
 /** Returns the address at which a publisher on this host reaches the service. */
 function publishUrl({ tls, publicUrl, host, port }: HostPlan): string {
-  if (tls === undefined) return `ws://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}/evm/publish`;
-  if (publicUrl !== undefined) return `${publicUrl}/evm/publish`;
+  const path = PUBLISH_PATHS[DEFAULT_SIGNATURE_TYPE];
+  if (tls === undefined) return `ws://${host === '0.0.0.0' ? '127.0.0.1' : host}:${port}${path}`;
+  if (publicUrl !== undefined) return `${publicUrl}${path}`;
   throw new RangeError(
     '--sources and --tls-cert need --public-url: the publisher checks the name in the certificate',
   );

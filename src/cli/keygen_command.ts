@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { getStarkKey } from '@scure/starknet';
 import { Argument, type Command } from 'commander';
-import { checksumAddress, evmAddress } from '../client/verify/evm_signatures.js';
 import { parsePrivateKey } from '../config/private_keys.js';
+import { SIGNATURE_RULES } from '../crypto/signatures/signature_table.js';
 import { makeFolder, systemReason } from '../log/store/data_folder.js';
 import type { SignatureType } from '../model/asset.js';
 import { toHex } from '../model/hex.js';
 import { Ed25519Key } from '../tlog/ed25519_key.js';
-import { SIGNATURE_TYPES } from '../wire/signatures.js';
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES, SIGNATURES } from '../wire/signatures.js';
 import { outputOf, ownText, reasonText, shown, writeLine } from './shown_line.js';
 
 /** The kinds of keys: two for prices, and one for the public log. */
@@ -24,7 +23,7 @@ export function registerKeygen(program: Command): void {
     .addArgument(
       new Argument('[type]', 'whose signatures it makes; log for the public log')
         .choices(KEY_KINDS)
-        .default('evm'),
+        .default(DEFAULT_SIGNATURE_TYPE),
     )
     .option(
       '--out <file>',
@@ -51,25 +50,25 @@ export function registerKeygen(program: Command): void {
 
 /** Returns the line of a publisher of all assets for `publishers` of the configuration. */
 function publisherLine(type: SignatureType, key: Buffer): string {
-  return listedPublisher(type, type === 'evm' ? addressOf(key) : starkKeyOf(key));
+  return listedPublisher(type, publicKeyText(type, key));
 }
 
 /** Returns the line of a publisher of all assets. @param publicKey an address, or a Stark public key */
 export function listedPublisher(type: SignatureType, publicKey: string): string {
-  return `- { key: "${publicKey}", ${type === 'stark' ? 'signature_type: stark, ' : ''}assets: ["*"] }`;
+  const typeField = type === DEFAULT_SIGNATURE_TYPE ? '' : `signature_type: ${type}, `;
+  return `- { key: "${publicKey}", ${typeField}assets: ["*"] }`;
 }
 
 function publicText(type: KeyKind, key: Buffer): string {
-  if (type === 'evm') return `address: ${addressOf(key)}`;
-  return `public key: ${type === 'stark' ? starkKeyOf(key) : toHex(Buffer.from(new Ed25519Key(key).publicKey))}`;
+  if (type === 'log') return `public key: ${toHex(Buffer.from(new Ed25519Key(key).publicKey))}`;
+  return `${SIGNATURES[type].keyName}: ${publicKeyText(type, key)}`;
 }
 
 /** Returns a random private key within 1..n-1 of the curve: 32 bytes. */
 export function createPrivateKey(type: SignatureType): Buffer {
   for (;;) {
     const bytes = randomBytes(32);
-    // About half of all random 252-bit numbers are below the order `n` of the STARK curve, which has 252 bits.
-    if (type === 'stark') bytes[0]! &= 0x0f;
+    // The order `n` of the STARK curve is above one of 32 random numbers.
     if (parsePrivateKey(bytes.toString('hex'), type) !== undefined) return bytes;
   }
 }
@@ -82,10 +81,11 @@ export function writeNewFile(file: string, text: string): void {
 
 /** Returns the EVM address of a private key, in the mixed case of EIP-55. */
 export function addressOf(key: Buffer): string {
-  return checksumAddress(evmAddress(key));
+  return publicKeyText('evm', key);
 }
 
-/** Returns the x coordinate of a Stark public key, with all 64 digits. */
-export function starkKeyOf(key: Buffer): string {
-  return `0x${getStarkKey(key.toString('hex')).slice(2).padStart(64, '0')}`;
+/** Returns the public key of a private key, as the service shows it. */
+export function publicKeyText(type: SignatureType, key: Buffer): string {
+  const { keyText, publicKey } = SIGNATURE_RULES[type];
+  return keyText(publicKey(key));
 }

@@ -3,7 +3,7 @@ import { readServiceUrl } from '../client/connect/service_url.js';
 import { addressFault, keyFault } from '../client/verify/key_form.js';
 import { ATTRIBUTE_NAMES } from '../wire/attribute_facts.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
-import { ORACLE_ID_LENGTH, PUBLIC_KEY_BYTES, type SignatureType } from '../wire/signatures.js';
+import { ORACLE_ID_LENGTH, type SignatureType, signatureTypeOfKey } from '../wire/signatures.js';
 
 // The readers of addresses, keys and names on the command line. Each has one form for all commands.
 
@@ -29,7 +29,7 @@ export interface NamedPublisher {
 /** Reads a publisher's key, whose length decides the type of its signatures. @throws InvalidArgumentError for another text */
 export function parsePublisher(text: string): NamedPublisher {
   const key = parseKey(text.trim());
-  return { key, signatureType: key.length === 2 + 2 * PUBLIC_KEY_BYTES.evm ? 'evm' : 'stark' };
+  return { key, signatureType: signatureTypeOfKey(key)! };
 }
 
 /** Reads an EVM address or a Stark public key of an option that may be given several times. */

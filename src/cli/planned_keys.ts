@@ -1,12 +1,14 @@
 import { announcedList } from '../config/announced_chain.js';
 import type { Config } from '../config/config.js';
 import type { Path, Problem } from '../config/document.js';
+import { SIGNING_KEYS, type SigningKey } from '../config/key_source.js';
 import type { PrivateKeys } from '../config/private_keys.js';
 import { keysAt, secondText } from '../model/announcement_chain.js';
 import { timedKeysOf } from '../model/key_schedule.js';
 import { secondOf } from '../model/time.js';
-import type { SignerKind } from '../wire/announcement.js';
-import { addressOf, starkKeyOf } from './keygen_command.js';
+import { aggregateKind, type SignerKind } from '../wire/announcement.js';
+import { DEFAULT_SIGNATURE_TYPE } from '../wire/signatures.js';
+import { publicKeyText } from './keygen_command.js';
 
 /**
  * Finds the keys that the newest announcement does not allow when they sign, now or later. Readers who follow announcements refuse everything
@@ -16,11 +18,11 @@ export function unannouncedKeyWarnings(config: Config, keys: PrivateKeys, nowS: 
   const list = announcedList(config);
   if (list === undefined) return [];
   const warnings: Problem[] = [];
-  for (const name of ['evm', 'stark', 'stream'] as const) {
+  for (const name of SIGNING_KEYS) {
     const timed = timedKeysOf(keys[name]);
     for (const [index, { key, fromNs, untilNs }] of timed.entries()) {
       if (untilNs !== undefined && Number(secondOf(untilNs)) <= nowS) continue;
-      const text = name === 'stark' ? starkKeyOf(key) : addressOf(key);
+      const text = publicKeyText(name === 'stream' ? DEFAULT_SIGNATURE_TYPE : name, key);
       const fromS = Number(secondOf(fromNs));
       const isNamed = (kind: SignerKind) =>
         keysAt(list, [kind], Math.max(nowS, fromS)).some((one) => BigInt(one) === BigInt(text));
@@ -35,7 +37,8 @@ export function unannouncedKeyWarnings(config: Config, keys: PrivateKeys, nowS: 
 }
 
 /** Returns the kinds of signatures that the keys of a purpose make. */
-function kindsOf(name: 'evm' | 'stark' | 'stream', { stream }: PrivateKeys): readonly SignerKind[] {
-  if (name !== 'evm') return [name === 'stark' ? 'stark aggregate' : 'stream'];
-  return stream === undefined ? ['evm aggregate', 'stream'] : ['evm aggregate'];
+function kindsOf(name: SigningKey, { stream }: PrivateKeys): readonly SignerKind[] {
+  if (name === 'stream') return [name];
+  const signsStreams = name === DEFAULT_SIGNATURE_TYPE && stream === undefined;
+  return signsStreams ? [aggregateKind(name), 'stream'] : [aggregateKind(name)];
 }

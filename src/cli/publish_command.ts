@@ -8,7 +8,7 @@ import { withoutMark } from '../model/byte_order_mark.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { PUBLISH_PATHS } from '../wire/paths.js';
 import { ACKS, DEFAULT_ACK } from '../wire/publish_message.js';
-import { SIGNATURE_TYPES } from '../wire/signatures.js';
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { type CommandStreams, withConnectionOptions } from './client_command.js';
 import { readSecretKey, withKeyOption } from './key_option.js';
 import { parseOracleId } from './option_forms.js';
@@ -47,7 +47,9 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
   const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
   withSourcesOptions(withKeyOption(command, streams))
     .argument('[prices...]', 'prices such as BTCUSD=65000.5')
-    .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
+    .addOption(
+      new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default(DEFAULT_SIGNATURE_TYPE),
+    )
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', parseOracleId, 'oracl')
     .addOption(
       new Option('--ack <ack>', 'wait until a price is judged (true) or on disk (durable)')

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../clock/clock.js';
 import type { AssetContents, FolderContents } from '../log/store/contents.js';
+import { DEFAULT_SIGNATURE_TYPE } from '../wire/signatures.js';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
 import { errorText, LineWriter, ownText, shown, writeLine } from './shown_line.js';
@@ -95,7 +96,7 @@ function assetRow(asset: AssetContents, nowSeconds: number): string[] {
       : `${countText(Math.max(0, Math.round(nowSeconds - newestSecond)))} s ago`;
   const since = firstDaySecond === undefined ? '-' : timeText(firstDaySecond).slice(0, 'YYYY-MM-DD'.length);
   return [
-    signatureType === 'evm' ? symbol : `${symbol} ${signatureType}`,
+    signatureType === DEFAULT_SIGNATURE_TYPE ? symbol : `${symbol} ${signatureType}`,
     state,
     age,
     countText(inputs),

@@ -3,7 +3,14 @@ import type { CalendarDefinition } from '../model/calendar/definition.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { toAsset, toPublisher } from './catalogue_entries.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
-import { type KeyPlan, type KeySource, readKeyPlan, toKeySource } from './key_source.js';
+import {
+  type KeyPlan,
+  type KeySource,
+  readKeyPlan,
+  SIGNING_KEYS,
+  type SigningKey,
+  toKeySource,
+} from './key_source.js';
 import { type AdminConfig, type ListenConfig, toAdmin, toListen } from './listen_section.js';
 import { type LogConfig, toLog, toStreamLog } from './log_section.js';
 import { canonicalText } from './publisher_key.js';
@@ -26,12 +33,11 @@ export interface Config {
   };
   readonly listen: ListenConfig;
   readonly admin: AdminConfig;
-  readonly keys: {
-    /** The EVM key. Only an edge of a cluster may omit this key. */
-    readonly evm?: KeyPlan;
-    readonly stark?: KeyPlan;
-    /** The key that signs streaming payloads. Default: `evm`. */
-    readonly stream?: KeyPlan;
+  /**
+   * The key of each signature type, and the key that signs streaming payloads, by default the EVM key. Only an edge of a cluster may omit the
+   * EVM key.
+   */
+  readonly keys: Readonly<Partial<Record<SigningKey, KeyPlan>>> & {
     /** The Ed25519 key of the public log. */
     readonly log?: KeySource;
     /** The Ed25519 key of this node's public log of streaming payloads. */
@@ -194,9 +200,9 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
     listen: toListen(file),
     admin: toAdmin(file),
     keys: {
-      ...(keys.evm && { evm: readKeyPlan(keys.evm) }),
-      ...(keys.stark && { stark: readKeyPlan(keys.stark) }),
-      ...(keys.stream && { stream: readKeyPlan(keys.stream) }),
+      ...Object.fromEntries(
+        SIGNING_KEYS.flatMap((name) => (keys[name] ? [[name, readKeyPlan(keys[name])] as const] : [])),
+      ),
       ...(keys.log && { log: toKeySource(keys.log) }),
       ...(keys.stream_log && { streamLog: toKeySource(keys.stream_log) }),
     },

@@ -1,6 +1,11 @@
 import type { KeySpan } from '../model/key_schedule.js';
 import type { TimeNs } from '../model/time.js';
+import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import type { ConfigFile } from './schema.js';
+
+/** The names of the keys that sign aggregates of each type, and streaming payloads. */
+export const SIGNING_KEYS = [...SIGNATURE_TYPES, 'stream'] as const;
+export type SigningKey = (typeof SIGNING_KEYS)[number];
 
 /** The source of a private key: a file, or an environment variable. */
 export type KeySource = { readonly file: string } | { readonly env: string };
@@ -13,7 +18,7 @@ export interface TimedSource extends KeySpan {
 /** A key source for all times, or several key sources in the order of their time spans. */
 export type KeyPlan = KeySource | readonly TimedSource[];
 
-type KeyEntries = NonNullable<ConfigFile['keys']['evm']>;
+type KeyEntries = NonNullable<ConfigFile['keys'][SigningKey]>;
 type SingleKey = Exclude<KeyEntries, readonly unknown[]>;
 
 export function toKeySource({ file, env }: SingleKey): KeySource {

@@ -1,10 +1,8 @@
 import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
-import { isTimed } from './key_source.js';
+import { isTimed, SIGNING_KEYS } from './key_source.js';
 import type { ReadableFile } from './readable_file.js';
-
-const KEY_NAMES = ['evm', 'stark', 'stream'] as const;
 
 /** The times of an entry of a list of keys, as in the file. */
 interface WrittenTimes {
@@ -14,7 +12,7 @@ interface WrittenTimes {
 
 /** Finds lists of keys with a gap or an overlap. Each key must end exactly when the next key begins. */
 export function* keyTimeProblems({ keys }: ReadableFile): Generator<Problem> {
-  for (const name of KEY_NAMES) {
+  for (const name of SIGNING_KEYS) {
     const list = keys[name];
     if (!Array.isArray(list)) continue;
     for (const [index, times] of list.entries()) {
@@ -27,7 +25,7 @@ export function* keyTimeProblems({ keys }: ReadableFile): Generator<Problem> {
 
 /** Finds purposes for which no key is valid yet. */
 export function* notYetInForce({ keys }: Config, nowMs: number): Generator<Problem> {
-  for (const name of KEY_NAMES) {
+  for (const name of SIGNING_KEYS) {
     const sources = keys[name];
     const first = sources !== undefined && isTimed(sources) ? sources[0]! : undefined;
     if (first === undefined || first.fromNs <= BigInt(nowMs) * NS_PER_MS) continue;

@@ -1,20 +1,19 @@
 import { resolve } from 'node:path';
 import type { SignatureType } from '../model/asset.js';
 import type { PrivateKey, TimedKey } from '../model/key_schedule.js';
+import { bySignatureType, DEFAULT_SIGNATURE_TYPE, hasAllDigits, SIGNATURES } from '../wire/signatures.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
-import { isTimed, type KeySource } from './key_source.js';
+import { isTimed, type KeySource, SIGNING_KEYS, type SigningKey } from './key_source.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 import { withCure } from './unreadable_file.js';
 
-/** The private keys. Each key has 32 bytes. The keys of curves are big-endian and within 1..n-1. */
-export interface PrivateKeys {
-  /** The EVM key. Only an edge of a cluster may omit this key. */
-  readonly evm?: PrivateKey;
-  readonly stark?: PrivateKey;
-  /** The EVM key for streaming payloads. Default: `evm`. */
-  readonly stream?: PrivateKey;
+/**
+ * The private keys. Each key has 32 bytes. The keys of curves are big-endian and within 1..n-1. Only an edge of a cluster may omit the EVM key,
+ * which is also the default of the key for streaming payloads.
+ */
+export interface PrivateKeys extends Readonly<Partial<Record<SigningKey, PrivateKey>>> {
   /** The Ed25519 key of the public log. */
   readonly log?: Buffer;
   /** The Ed25519 key of this node's public log of streaming payloads. */
@@ -49,7 +48,7 @@ export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: E
       errors.push({ path: ['keys', 'stream_log'], message: 'holds the same key as keys.log' });
     loaded.streamLog = streamLogKey;
   }
-  for (const name of ['evm', 'stark', 'stream'] as const) {
+  for (const name of SIGNING_KEYS) {
     const sources = keys[name];
     if (sources === undefined) continue;
     if (!isTimed(sources)) {
@@ -93,23 +92,16 @@ export function readSecret(
  */
 export function parsePrivateKey(text: string, signatureType: SignatureType): Buffer | undefined {
   const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text.trim()) ?? [];
-  if (digits === undefined || (signatureType === 'evm' && digits.length !== 64)) return undefined;
+  if (digits === undefined || (hasAllDigits(signatureType) && digits.length !== 64)) return undefined;
   const scalar = BigInt(`0x${digits}`);
-  if (scalar === 0n || scalar >= CURVE_ORDERS[signatureType]) return undefined;
+  if (scalar === 0n || scalar >= SIGNATURES[signatureType].privateKeyLimit) return undefined;
   return Buffer.from(digits.padStart(64, '0'), 'hex');
 }
 
-/** The order `n` of secp256k1 (SEC 2, section 2.4.1) and of the STARK curve (StarkEx documentation). */
-const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
-  evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
-  stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
-};
-
 /** The types of keys: the curves of prices, and Ed25519 for the public logs. */
 const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType | 'log'>> = {
-  evm: 'evm',
-  stark: 'stark',
-  stream: 'evm',
+  ...bySignatureType((type) => type),
+  stream: DEFAULT_SIGNATURE_TYPE,
   log: 'log',
   streamLog: 'log',
 };

@@ -1,6 +1,6 @@
 import type { SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
-import { PUBLIC_KEY_BYTES, STARK_FIELD_PRIME } from '../wire/signatures.js';
+import { hasAllDigits, SIGNATURES } from '../wire/signatures.js';
 
 /**
  * Reads a publisher's key. An EVM key is an address: `0x` and 40 hex digits in any case. A Stark key is the x coordinate of a public key:
@@ -8,13 +8,12 @@ import { PUBLIC_KEY_BYTES, STARK_FIELD_PRIME } from '../wire/signatures.js';
  * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is not such a key
  */
 export function parsePublisherKey(text: string, signatureType: SignatureType): Buffer | undefined {
-  const bytes = PUBLIC_KEY_BYTES[signatureType];
-  if (signatureType === 'evm' && text.length !== 2 + bytes * 2) return undefined;
-  const key = parseHex(text, bytes);
+  const { keyBytes, keyLimit } = SIGNATURES[signatureType];
+  if (hasAllDigits(signatureType) && text.length !== 2 + keyBytes * 2) return undefined;
+  const key = parseHex(text, keyBytes);
   if (key === undefined) return undefined;
   const value = BigInt(`0x${key.toString('hex')}`);
-  if (value === 0n || (signatureType === 'stark' && value >= STARK_FIELD_PRIME)) return undefined;
-  return key;
+  return value > 0n && value < keyLimit ? key : undefined;
 }
 
 /** Returns the canonical text of a publisher's key: `0x` and lower-case digits without leading zeros. */

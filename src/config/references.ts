@@ -2,7 +2,13 @@ import { checksumAddress } from '../crypto/checksum_address.js';
 import { createCalendars } from '../model/calendar/calendars.js';
 import { BUILT_IN_CALENDARS, type CalendarDefinition } from '../model/calendar/definition.js';
 import { parseHex } from '../model/hex.js';
-import { SIGNATURE_TYPES } from '../wire/signatures.js';
+import {
+  DEFAULT_SIGNATURE_TYPE,
+  ORACLE_ID_LENGTH,
+  SIGNATURE_TYPES,
+  SIGNATURES,
+  type SignatureType,
+} from '../wire/signatures.js';
 import { clusterProblems } from './cluster_references.js';
 import type { Problem } from './document.js';
 import { keyTimeProblems } from './key_times.js';
@@ -41,21 +47,24 @@ function* listenerProblems({ listen, admin }: ReadableFile): Generator<Problem> 
 
 function* keyProblems({ keys, assets, cluster }: ReadableFile): Generator<Problem> {
   if (cluster?.role === 'edge') {
-    for (const name of ['evm', 'stark'] as const) {
+    for (const name of SIGNATURE_TYPES) {
       const message =
         'an edge signs no aggregates, so the key has no place on its machine; only keys.stream has';
       if (keys[name] !== undefined) yield { path: ['keys', name], message };
     }
     return;
   }
-  if (keys.evm === undefined)
-    yield { path: ['keys', 'evm'], message: 'missing; expected a mapping of keys to values' };
-  const starkAsset = assets.find(({ signature_type }) => signature_type === 'stark');
-  if (starkAsset !== undefined && keys.stark === undefined) {
-    yield {
-      path: ['keys', 'stark'],
-      message: `missing, but ${starkAsset.symbol ?? 'an asset'} is a stark asset, which this key signs`,
-    };
+  for (const type of SIGNATURE_TYPES) {
+    if (keys[type] !== undefined) continue;
+    const path = ['keys', type];
+    const signed = assets.find(({ signature_type }) => signature_type === type);
+    if (type === DEFAULT_SIGNATURE_TYPE)
+      yield { path, message: 'missing; expected a mapping of keys to values' };
+    else if (signed !== undefined)
+      yield {
+        path,
+        message: `missing, but ${signed.symbol ?? 'an asset'} is a ${type} asset, which this key signs`,
+      };
   }
 }
 
@@ -92,10 +101,10 @@ function* classProblems({ aggregation, assets }: ReadableFile): Generator<Proble
 }
 
 /**
- * The pattern of the symbols of Stark assets. The `x` of a Stark price's message must be below the field prime, so a symbol has at most
- * 26 characters of one byte each.
+ * The pattern of the symbols that fit beside an oracle ID. The `x` of a Stark price's message must be below the field prime, so a symbol has at
+ * most 26 characters of one byte each.
  */
-const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
+const SHORT_SYMBOL = /^[\x21-\x7e]{1,26}$/;
 
 function* assetProblems({ assets }: ReadableFile): Generator<Problem> {
   yield* repeatedItems('assets', 'id', assets, ({ id }) => id);
@@ -105,17 +114,11 @@ function* assetProblems({ assets }: ReadableFile): Generator<Problem> {
     yield* repeatedItems('assets', 'symbol', assets, symbolOf);
   }
   for (const [index, { symbol, signature_type }] of assets.entries()) {
-    if (signature_type === 'stark' && symbol !== undefined && !STARK_SYMBOL.test(symbol)) {
-      yield { path: ['assets', index, 'symbol'], message: 'a stark asset has at most 26 ASCII characters' };
-    }
+    if (symbol === undefined || !coversOracleId(signature_type) || SHORT_SYMBOL.test(symbol)) continue;
+    const message = `a ${signature_type} asset has at most 26 ASCII characters`;
+    yield { path: ['assets', index, 'symbol'], message };
   }
 }
-
-const KEY_EXPECTED = {
-  evm: 'expected an EVM address: 0x and 40 hex digits, not zero',
-  stark: 'expected a Stark public key: the 0x hex of its x coordinate, above 0 and below the field prime',
-} as const;
-const STARK_ORACLE_ID_CHARACTERS = 5;
 
 function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
   for (const type of SIGNATURE_TYPES) {
@@ -125,17 +128,20 @@ function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
   }
   for (const [index, { key, signature_type, oracle_id }] of publishers.entries()) {
     if (key !== undefined && signature_type !== undefined && !parsePublisherKey(key, signature_type)) {
-      yield { path: ['publishers', index, 'key'], message: KEY_EXPECTED[signature_type] };
+      yield {
+        path: ['publishers', index, 'key'],
+        message: `expected ${SIGNATURES[signature_type].configuredKey}`,
+      };
     }
-    if (
-      signature_type === 'stark' &&
-      oracle_id !== undefined &&
-      oracle_id.length !== STARK_ORACLE_ID_CHARACTERS
-    ) {
-      const message = 'the oracle_id of a stark publisher is exactly 5 ASCII characters';
+    if (coversOracleId(signature_type) && oracle_id !== undefined && oracle_id.length !== ORACLE_ID_LENGTH) {
+      const message = `the oracle_id of a ${signature_type} publisher is exactly ${ORACLE_ID_LENGTH} ASCII characters`;
       yield { path: ['publishers', index, 'oracle_id'], message };
     }
   }
+}
+
+function coversOracleId(type: SignatureType | undefined): boolean {
+  return type !== undefined && SIGNATURES[type].coversOracleId;
 }
 
 /** Checks that the calendars of all assets exist, and that all definitions are valid. */

@@ -6,7 +6,7 @@ import { UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
 import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
-import { ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
+import { ORACLE_ID_LENGTH } from '../wire/signatures.js';
 import { allowedOrigin, operatorOrigin } from './allowed_origin.js';
 import { clusterSchema } from './cluster_schema.js';
 import { configFormat } from './config_format.js';
@@ -19,9 +19,10 @@ import {
   durationNs,
   host,
   keySource,
-  keySources,
   line,
   positiveDecimal,
+  signatureType,
+  signingKeys,
   sizeBytes,
   symbol,
 } from './schema_values.js';
@@ -38,7 +39,6 @@ const oracleId = z
   );
 const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits');
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
-const signatureType = z.enum(SIGNATURE_TYPES);
 
 /** The schema of a text that pages show beside a symbol. */
 const shownText = z
@@ -116,11 +116,8 @@ const admin = z.strictObject({
 });
 
 const keys = z.strictObject({
-  /** The EVM key, or several keys with their times. Only an edge of a cluster may omit this key. */
-  evm: keySources.optional(),
-  stark: keySources.optional(),
-  /** The key that signs streaming payloads. Default: `evm`. */
-  stream: keySources.optional(),
+  /** The signing keys, or several keys with their times. Only an edge of a cluster may omit the EVM key. */
+  ...signingKeys,
   /** The Ed25519 key of the public log of signed prices. This key turns the log on. */
   log: keySource.optional(),
   /** The Ed25519 key of this node's public log of streaming payloads. This key turns that log on. */
@@ -147,7 +144,7 @@ const asset = z.strictObject({
     (text) => text !== LOGIN_SYMBOL,
     `expected another symbol: ${LOGIN_SYMBOL} is reserved for logins by signature`,
   ),
-  signature_type: signatureType.prefault('evm'),
+  signature_type: signatureType,
   aggregation: z.enum(AGGREGATION_TYPES).prefault('median'),
   min_publishers: z.int().min(1).max(65_535).prefault(1),
   max_age: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
@@ -174,7 +171,7 @@ const aggregation = z.strictObject({
 
 const publisher = z.strictObject({
   key: hexText,
-  signature_type: signatureType.prefault('evm'),
+  signature_type: signatureType,
   oracle_id: z
     .string()
     .regex(/^[\x20-\x7e]{1,64}$/, 'expected 1 to 64 ASCII characters')

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { isIdName, SYMBOL_LENGTH_MAX } from '../wire/asset_id.js';
+import { bySignatureType, DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { parseDurationNs, parseSizeBytes, parseUtcTime, scaleDecimal } from './quantity.js';
 
 // The value formats that several keys of the configuration file share.
@@ -80,7 +81,7 @@ const timedKeys = z
   .max(KEYS_MAX);
 
 /** The schema of a key, or of a list of keys with their times. The form of the value decides which errors are reported. */
-export const keySources = z
+const keySources = z
   .unknown()
   .transform((value, context): z.output<typeof keySource> | z.output<typeof timedKeys> | undefined => {
     if (value === undefined) return undefined;
@@ -90,6 +91,14 @@ export const keySources = z
       context.addIssue({ ...issue } as Parameters<typeof context.addIssue>[0]);
     return z.NEVER;
   });
+
+/** The schemas of the keys that sign aggregates of each type, and of the key that signs streaming payloads, by default the EVM key. */
+export const signingKeys = {
+  ...bySignatureType(() => keySources.optional()),
+  stream: keySources.optional(),
+};
+
+export const signatureType = z.enum(SIGNATURE_TYPES).prefault(DEFAULT_SIGNATURE_TYPE);
 
 /** The smallest useful size of a message. */
 const MESSAGE_BYTES_MIN = 64;

@@ -1,4 +1,5 @@
 import {
+  AGGREGATE_KINDS,
   ANNOUNCEMENTS_MAX,
   type AnnouncedList,
   type AnnouncedSigner,
@@ -153,10 +154,13 @@ function startOf({ root, keys = [] }: ChainTrust): Authority {
   return root === undefined ? { keys: keys.map(canonicalKey) } : { root: canonicalKey(root) };
 }
 
+/** The kind of the keys that may announce other keys, because contracts verify announcements too. */
+const ANNOUNCING_KIND = 'evm aggregate' satisfies SignerKind;
+
 function nextAuthority(list: AnnouncedList): Authority {
   if (list.root !== NO_ROOT) return { root: list.root };
   // Keys of streams are on edges, which are more exposed to attacks. Such keys may not announce other keys.
-  const announcing = list.signers.filter(({ kind, isRevoked }) => kind === 'evm aggregate' && !isRevoked);
+  const announcing = list.signers.filter(({ kind, isRevoked }) => kind === ANNOUNCING_KIND && !isRevoked);
   return { keys: announcing.map(({ key }) => key) };
 }
 
@@ -193,7 +197,7 @@ function authorityFault(
   }
   if (!authority.keys.includes(signedBy))
     return `signed by ${signedBy}, which may not announce: ${authority.keys.join(', ') || 'no key is pinned'}`;
-  const own = before?.signers.find((one) => one.kind === 'evm aggregate' && one.key === signedBy);
+  const own = before?.signers.find((one) => one.kind === ANNOUNCING_KIND && one.key === signedBy);
   if (own !== undefined && (issuedS < own.fromS || issuedS >= (own.untilS ?? Number.POSITIVE_INFINITY)))
     return `signed by ${signedBy}, which was not in force then`;
   return undefined;
@@ -254,7 +258,7 @@ function waitingResult(
   { keys = [] }: ChainTrust,
   newest: ChainPlace,
 ): ChainResult {
-  const kinds = ['evm aggregate', 'stark aggregate', 'stream'] as const;
+  const kinds = [...AGGREGATE_KINDS, 'stream'] as const;
   const signers = keys.flatMap((key) =>
     kinds.map((kind) => ({ kind, key: canonicalKey(key), fromS: 0, untilS: undefined, isRevoked: false })),
   );

@@ -8,7 +8,7 @@ import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
 import { PUBLISHER_NOT_LISTED, UNKNOWN_ASSET } from '../wire/publish_message.js';
-import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
+import { bySignatureType, SIGNATURES, WORD_BYTES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, isOver, ReplayRules, type SignedUpdate } from './replay.js';
 import { parseSignature } from './signature_texts.js';
@@ -62,7 +62,7 @@ export interface PublishRights {
 export interface AllowList {
   /** @param signatureType the type of the asset; if absent, the search includes both types */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;
-  /** @param key the 20 bytes of an EVM address or the 32 bytes of a Stark public key */
+  /** @param key the bytes of the public key, such as the 20 bytes of an EVM address */
   publisherByKey(type: SignatureType, key: Buffer): ListedPublisher | undefined;
 }
 
@@ -93,10 +93,7 @@ export class Gate {
   readonly #clock: Clock;
   readonly #window: IngestWindow;
   /** The publishers by the received text of their key, for each path. */
-  readonly #knownKeys = {
-    evm: new Map<string, KnownPublisherKey>(),
-    stark: new Map<string, KnownPublisherKey>(),
-  };
+  readonly #knownKeys = bySignatureType(() => new Map<string, KnownPublisherKey>());
   #allowList: AllowList;
 
   constructor(allowList: AllowList, clock: Clock, window: IngestWindow) {
@@ -162,14 +159,15 @@ export class Gate {
     const { publisher } = key;
     if (!rights.mayPublishAs(publisher)) return 'the token does not cover this publisher_key';
     if (!mayPublish(publisher, asset)) return 'publisher_key is not allowed for this asset';
-    if (path === 'evm' && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
+    const { title, coversOracleId, signsNegativePrices } = SIGNATURES[path];
+    if (!coversOracleId && raw.externalAssetId !== raw.symbol) return 'external_asset_id names another asset';
 
     const price = parsePrice(raw.price);
     if (price === undefined)
       return raw.price === '-0'
         ? 'price is -0; zero has no sign'
         : 'price is not an integer within -2^127 .. 2^127-1 in plain digits';
-    if (path === 'stark' && price < 0n) return 'a price with a Stark signature cannot be negative';
+    if (!signsNegativePrices && price < 0n) return `a price with a ${title} signature cannot be negative`;
     const timestampNs = parseTimeNs(raw.timestamp);
     if (timestampNs === undefined) return 'timestamp is not an integer of nanoseconds';
     const { maxPastNs, maxFutureNs } = this.#window;
@@ -217,8 +215,9 @@ export class Gate {
     const keys = this.#knownKeys[path];
     const known = keys.get(text);
     if (known !== undefined) return known;
-    const key = parseHex(text, PUBLIC_KEY_BYTES[path]);
-    if (key === undefined) return `publisher_key is not 0x and the hex of ${PUBLIC_KEY_BYTES[path]} bytes`;
+    const { keyBytes } = SIGNATURES[path];
+    const key = parseHex(text, keyBytes);
+    if (key === undefined) return `publisher_key is not 0x and the hex of ${keyBytes} bytes`;
     const publisher = this.#allowList.publisherByKey(path, key);
     if (publisher === undefined) return PUBLISHER_NOT_LISTED;
     if (keys.size === KEY_TEXTS_MAX) keys.clear();

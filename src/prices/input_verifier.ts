@@ -5,10 +5,9 @@ import type { Catalogue } from '../model/catalogue.js';
 import { parseHex } from '../model/hex.js';
 import { msgHashOf, type PublisherPrice } from '../model/signed_price.js';
 import { PUBLISHER_NOT_LISTED } from '../wire/publish_message.js';
-import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES } from '../wire/signatures.js';
-import type { SignedFields } from './signature_jobs.js';
+import { SIGNATURE_TYPES, SIGNATURES } from '../wire/signatures.js';
 import { parseSignature } from './signature_texts.js';
-import { verifyHere } from './update_verifier.js';
+import { type ClaimedPrice, verifyHere } from './update_verifier.js';
 
 /** An input of an asset, from a record of another node. */
 export interface ForeignInput extends AssetName {
@@ -35,7 +34,7 @@ export class InputVerifier {
   faultOf(inputs: readonly ForeignInput[]): string | undefined {
     for (const type of SIGNATURE_TYPES) {
       const unknown: ForeignInput[] = [];
-      const updates: SignedFields[] = [];
+      const updates: ClaimedPrice[] = [];
       for (const one of inputs) {
         if (one.signatureType !== type || this.#verified.get(placeOf(one)) === signedTextsOf(one)) continue;
         const fields = this.#fieldsOf(one);
@@ -52,14 +51,14 @@ export class InputVerifier {
     return undefined;
   }
 
-  #fieldsOf({ symbol, signatureType, input }: ForeignInput): SignedFields | string {
+  #fieldsOf({ symbol, signatureType, input }: ForeignInput): ClaimedPrice | string {
     const { price, timestampNs, wire } = input;
-    const key = parseHex(wire.publisherKey, PUBLIC_KEY_BYTES[signatureType]);
+    const key = parseHex(wire.publisherKey, SIGNATURES[signatureType].keyBytes);
     const publisher = key && this.#publisherOf(signatureType, key);
     if (publisher === undefined) return PUBLISHER_NOT_LISTED;
     if (!publisher.assets.has('*') && !publisher.assets.has(symbol))
       return 'publisher_key is not allowed for this asset';
-    if (signatureType === 'evm' && wire.externalAssetId !== symbol)
+    if (!SIGNATURES[signatureType].coversOracleId && wire.externalAssetId !== symbol)
       return 'external_asset_id names another asset';
     const signature = parseSignature(wire, signatureType);
     if (typeof signature === 'string') return signature;

@@ -3,7 +3,7 @@ import { parseHex } from '../model/hex.js';
 import { perhapsCoarser } from '../model/likely_unit.js';
 import { parseTimeNs, type TimeNs } from '../model/time.js';
 import { LOGIN_HEADERS } from '../wire/login_message.js';
-import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES, WORD_BYTES } from '../wire/signatures.js';
+import { SIGNATURE_TYPES, SIGNATURES, WORD_BYTES } from '../wire/signatures.js';
 
 /** The headers of a login with a signature, in order: the name in lower case and the value. */
 export type LoginHeaders = readonly (readonly [name: string, value: string])[];
@@ -20,7 +20,7 @@ export interface LoginClaim {
   readonly timestampNs: TimeNs;
   /** r and then s: 64 bytes. */
   readonly signature: Buffer;
-  /** The recovery bit; 0 for Stark. */
+  /** The recovery bit; 0 for a signature without one. */
   readonly recovery: 0 | 1;
 }
 
@@ -47,7 +47,7 @@ export type FindPublisher = (type: SignatureType, key: Buffer) => ListedPublishe
 
 /**
  * Checks a login before any curve arithmetic.
- * @param pathType the signature type of the path; `undefined` if the path accepts both types
+ * @param pathType the signature type of the path; `undefined` if the path accepts all types
  */
 export function readLogin(
   headers: LoginHeaders,
@@ -67,18 +67,18 @@ export function readLogin(
       reason: 'signature type',
       error: `X-Signature-Type is not "${pathType}", which this path takes`,
     };
+  const { keyBytes } = SIGNATURES[type];
   // The key is read as a number, so leading zeros do not matter.
   const key =
     publicKey.length <= KEY_LENGTH_MAX
-      ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), PUBLIC_KEY_BYTES[type])
+      ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), keyBytes)
       : undefined;
-  if (key === undefined)
-    return malformedLogin(`X-Public-Key is not 0x and the hex of ${PUBLIC_KEY_BYTES[type]} bytes`);
+  if (key === undefined) return malformedLogin(`X-Public-Key is not 0x and the hex of ${keyBytes} bytes`);
   const timestampNs = parseTimeNs(timestamp);
   if (timestampNs === undefined) return malformedLogin('X-Timestamp is not an integer of nanoseconds');
   const signature = parseSignature(signatureText, type);
   if (signature === undefined)
-    return malformedLogin(`X-Signature is not 0x and the hex of ${SIGNATURE_FORM[type]}`);
+    return malformedLogin(`X-Signature is not 0x and the hex of ${signatureForm(type)}`);
   if (timestampNs < nowNs - maxPastNs)
     return { status: 401, reason: 'stale', error: `X-Timestamp is too old${perhapsCoarser(timestampNs)}` };
   if (timestampNs > nowNs + maxFutureNs)
@@ -96,7 +96,13 @@ export const LOGIN_NOT_SIGNED: LoginRefusal = {
   error: 'X-Signature is not by X-Public-Key over X-Timestamp',
 };
 
-const SIGNATURE_FORM = { evm: 'r, s and v: 65 bytes', stark: 'r and s: 64 bytes' } as const;
+function signatureForm(type: SignatureType): string {
+  return `${SIGNATURES[type].hasRecovery ? 'r, s and v' : 'r and s'}: ${signatureBytes(type)} bytes`;
+}
+
+function signatureBytes(type: SignatureType): number {
+  return 2 * WORD_BYTES + (SIGNATURES[type].hasRecovery ? 1 : 0);
+}
 
 type LoginValues = { readonly [K in keyof typeof LOGIN_HEADERS]: string };
 
@@ -127,11 +133,11 @@ function parseSignature(
   text: string,
   type: SignatureType,
 ): { readonly signature: Buffer; readonly recovery: 0 | 1 } | undefined {
-  const size = type === 'evm' ? 2 * WORD_BYTES + 1 : 2 * WORD_BYTES;
+  const size = signatureBytes(type);
   const bytes = text.length === 2 + 2 * size ? parseHex(text, size) : undefined;
   if (bytes === undefined) return undefined;
   const signature = bytes.subarray(0, 2 * WORD_BYTES);
-  if (type === 'stark') return { signature, recovery: 0 };
+  if (size === signature.length) return { signature, recovery: 0 };
   const recovery = bytes[2 * WORD_BYTES]! - RECOVERY_OFFSET;
   return recovery === 0 || recovery === 1 ? { signature, recovery } : undefined;
 }

@@ -1,5 +1,6 @@
 import type { SignatureType } from '../model/asset.js';
 import { parseHex, parseHexInto, toHex } from '../model/hex.js';
+import { SIGNATURES } from '../wire/signatures.js';
 import type { RawUpdate } from './message.js';
 
 /** The recovery bit for each `v` without leading zeros. */
@@ -18,7 +19,7 @@ export function parseSignature(
   const rs = Buffer.allocUnsafe(64);
   if (!parseHexInto(raw.r, rs, 0, 32)) return 'signature r is not 0x and the hex of 32 bytes';
   if (!parseHexInto(raw.s, rs, 32, 32)) return 'signature s is not 0x and the hex of 32 bytes';
-  if (path === 'stark') return { rs, recovery: 0 };
+  if (!SIGNATURES[path].hasRecovery) return { rs, recovery: 0 };
   const recovery = raw.v === undefined ? undefined : recoveryOf(raw.v);
   return recovery === undefined ? 'signature v is not 0x1b, 0x1c, 0x0 or 0x1' : { rs, recovery };
 }

@@ -3,6 +3,7 @@ import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import type { SignedAggregate, Trigger, UnsignedAggregate } from '../model/signed_price.js';
 import { earlierOf, type TimeNs } from '../model/time.js';
+import { bySignatureType, SIGNATURE_TYPES } from '../wire/signatures.js';
 import type { AssetBook } from './books/book.js';
 
 export interface SigningOptions {
@@ -28,9 +29,9 @@ export interface SigningOptions {
  */
 export class SigningQueue {
   readonly #options: SigningOptions;
-  readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = { evm: new Map(), stark: new Map() };
+  readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = bySignatureType(() => new Map());
   /** The time of the batch whose signing is in progress, for each signature type. */
-  readonly #signing: Record<SignatureType, TimeNs | undefined> = { evm: undefined, stark: undefined };
+  readonly #signing: Record<SignatureType, TimeNs | undefined> = bySignatureType(() => undefined);
   #deferred = false;
 
   constructor(options: SigningOptions) {
@@ -54,7 +55,7 @@ export class SigningQueue {
 
   /** The earliest time of the aggregates whose signing is in progress; `undefined` without such aggregates. */
   get signingSinceNs(): bigint | undefined {
-    return earlierOf(this.#signing.evm, this.#signing.stark);
+    return Object.values(this.#signing).reduce<bigint | undefined>(earlierOf, undefined);
   }
 
   /** Signs the aggregates that had to wait for a usable time. */
@@ -65,8 +66,7 @@ export class SigningQueue {
   }
 
   #signDue(): void {
-    this.#signQueued('evm');
-    this.#signQueued('stark');
+    for (const type of SIGNATURE_TYPES) this.#signQueued(type);
   }
 
   #signQueued(type: SignatureType): void {

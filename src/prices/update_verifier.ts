@@ -1,9 +1,16 @@
 import type { CryptoJobs } from '../crypto/pool/jobs.js';
-import { type CryptoPool, type EvmVerifyJob, type StarkVerifyJob, ThreadHung } from '../crypto/pool/pool.js';
+import { type CryptoPool, ThreadHung } from '../crypto/pool/pool.js';
+import { HASH_MISMATCH, type PriceClaim, type VerifyJob } from '../crypto/signatures/signature_rules.js';
+import { SIGNATURE_RULES } from '../crypto/signatures/signature_table.js';
 import type { SignatureVerdict } from '../crypto/verdict.js';
 import type { SignatureType } from '../model/asset.js';
 import type { Candidate } from './gate.js';
-import { HASH_MISMATCH, type SignedFields, signatureJob } from './signature_jobs.js';
+
+/** A price whose signature must be verified. */
+export interface ClaimedPrice extends PriceClaim {
+  /** True when the same signature of the same values was verified before. */
+  readonly verified: boolean;
+}
 
 /** For each candidate, the reason for refusing its signature; `undefined` for a valid signature. */
 export type Refusals = readonly (string | undefined)[];
@@ -19,8 +26,7 @@ export function verifyCandidates(
 ): Refusals | Promise<Refusals> {
   const { refusals, jobs, places, fill } = prepare(candidates, type);
   if (jobs.length === 0) return refusals;
-  const verdicts =
-    type === 'evm' ? pool.verifyEvm(jobs as EvmVerifyJob[]) : pool.verifyStark(jobs as StarkVerifyJob[]);
+  const verdicts = SIGNATURE_RULES[type].verify(pool, jobs);
   return verdicts instanceof Promise ? verdicts.then(fill, refuseUnverified) : fill(verdicts);
 
   function refuseUnverified(error: unknown): Refusals {
@@ -32,23 +38,22 @@ export function verifyCandidates(
 
 /** Checks signatures like {@link verifyCandidates}, with all work on this thread. */
 export function verifyHere(
-  updates: readonly SignedFields[],
+  updates: readonly ClaimedPrice[],
   type: SignatureType,
   here: CryptoJobs,
 ): Refusals {
   const { jobs, fill } = prepare(updates, type);
-  return fill(
-    type === 'evm' ? here.verifyEvm(jobs as EvmVerifyJob[]) : here.verifyStark(jobs as StarkVerifyJob[]),
-  );
+  return fill(SIGNATURE_RULES[type].verifyHere(here, jobs));
 }
 
 /** Runs the checks that need one hash, and creates the jobs that need curve arithmetic. */
-function prepare(updates: readonly SignedFields[], type: SignatureType) {
+function prepare(updates: readonly ClaimedPrice[], type: SignatureType) {
   const refusals: (string | undefined)[] = [];
-  const jobs: (EvmVerifyJob | StarkVerifyJob)[] = [];
+  const rules = SIGNATURE_RULES[type];
+  const jobs: VerifyJob[] = [];
   const places: number[] = [];
   updates.forEach((update, place) => {
-    const job = signatureJob(update, type);
+    const job = rules.priceJob(update);
     const isRefused = typeof job === 'string';
     refusals.push(isRefused ? job : undefined);
     if (!isRefused && !update.verified) {

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js';
 import { keysAt, secondText } from '../model/announcement_chain.js';
 import type { KeyState } from '../model/key_schedule.js';
 import { type NodeList, type NodeSigner, stateOf } from '../model/node_list.js';
-import type { SignerKind } from '../wire/announcement.js';
+import { aggregateKind, type SignerKind } from '../wire/announcement.js';
 import type { AnnouncedState } from './metrics/state.js';
 
 /** Compares the keys with which this node signs now, and with which it will sign, with the newest announcement. */
@@ -38,5 +38,5 @@ export function announcementWarnings(state: AnnouncedState | undefined): readonl
 }
 
 function kindOf({ role, signatureType }: NodeSigner): SignerKind {
-  return role === 'stream' ? 'stream' : `${signatureType} aggregate`;
+  return role === 'stream' ? 'stream' : aggregateKind(signatureType);
 }

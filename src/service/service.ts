@@ -4,6 +4,7 @@ import { secondsOf } from '../clock/clock_watch.js';
 import { type Config, changedFixedSections, withFixedSections } from '../config/config.js';
 import type { PrivateKeys } from '../config/private_keys.js';
 import { usesStark } from '../config/stark_use.js';
+import type { SignatureType } from '../model/asset.js';
 import { certificateEndSeconds } from '../server/uws/certificate_end.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import type { EdgeSet } from './edge/edge_set.js';
@@ -31,8 +32,8 @@ export interface Service {
   readonly adminPort: number;
   /** The EVM address that currently signs aggregates; absent on an edge of a cluster. */
   readonly evmAddress: string | undefined;
-  /** The x coordinate of the key that currently signs Stark aggregates. */
-  readonly starkPublicKey: string | undefined;
+  /** Returns the public key that currently signs the aggregates of a signature type. */
+  signerOf(type: SignatureType): string | undefined;
   /** Returns the number of configured assets without a live price. */
   staleAssets(): number;
   /**
@@ -165,11 +166,11 @@ class RunningService implements Service {
   }
 
   get evmAddress(): string | undefined {
-    return this.#making.publicKeyNow('evm');
+    return this.signerOf('evm');
   }
 
-  get starkPublicKey(): string | undefined {
-    return this.#making.publicKeyNow('stark');
+  signerOf(type: SignatureType): string | undefined {
+    return this.#making.publicKeyNow(type);
   }
 
   get askedToHandOver(): Promise<void> {

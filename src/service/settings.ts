@@ -1,15 +1,15 @@
 import type { Config } from '../config/config.js';
 import type { PrivateKeys } from '../config/private_keys.js';
 import { type AggregateSigner, createAggregateSigner, type PublicKey } from '../crypto/aggregate_signer.js';
-import { checksumAddress } from '../crypto/checksum_address.js';
-import { evmAddress as evmAddressOf } from '../crypto/evm.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
-import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
+import { SIGNATURE_RULES } from '../crypto/signatures/signature_table.js';
 import type { StoreOptions } from '../log/store/store_options.js';
+import type { SignatureType } from '../model/asset.js';
 import { Catalogue } from '../model/catalogue.js';
 import { timedKeysOf } from '../model/key_schedule.js';
 import type { Signer } from '../model/node_list.js';
 import { NS_PER_MS, secondOf } from '../model/time.js';
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES } from '../wire/signatures.js';
 import type { Identity } from './edge/edge_command.js';
 
 /** The settings that a reload changes. */
@@ -29,9 +29,8 @@ export function deriveSettings(
   before?: Catalogue,
 ): Settings {
   const catalogue = new Catalogue(config, before);
-  const { evm } = keys;
-  const signer =
-    evm === undefined ? undefined : createAggregateSigner({ ...keys, evm }, config.service.oracleId, pool);
+  const signs = keys[DEFAULT_SIGNATURE_TYPE] !== undefined;
+  const signer = signs ? createAggregateSigner(keys, config.service.oracleId, pool) : undefined;
   return { config, keys, catalogue, signer };
 }
 
@@ -41,11 +40,12 @@ export function deriveSettings(
  * @throws Error when a reload would remove keys
  */
 export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Config): void {
-  if (before.keys.evm !== undefined && next.evm === undefined)
-    throw new Error('keys.evm is missing, and this process signs with it until it ends');
-  const signsStark = assets.some(({ signatureType }) => signatureType === 'stark');
-  if (before.keys.stark !== undefined && next.stark === undefined && signsStark)
-    throw new Error('keys.stark is missing, and this process signs with it until it ends');
+  for (const type of SIGNATURE_TYPES) {
+    const signs =
+      type === DEFAULT_SIGNATURE_TYPE || assets.some(({ signatureType }) => signatureType === type);
+    if (before.keys[type] !== undefined && next[type] === undefined && signs)
+      throw new Error(`keys.${type} is missing, and this process signs with it until it ends`);
+  }
 }
 
 /** Returns the logs that a reload would switch on or off, which only a start does. */
@@ -71,15 +71,16 @@ const LOG_KEYS = [
 ] as const;
 
 export function identityOf({ keys }: Settings): Identity {
-  return { streamKeys: timedKeysOf(keys.stream ?? keys.evm) };
+  return { streamKeys: timedKeysOf(keys.stream ?? keys[DEFAULT_SIGNATURE_TYPE]) };
 }
 
 /** Returns the keys with which this process signs. @param sinceS the UNIX second at which the process received these keys */
 export function signersOf(settings: Settings, sinceS: number): Signer[] {
-  const { evm = [], stark = [] } = settings.signer?.publicKeys ?? {};
+  const { keyText, publicKey } = SIGNATURE_RULES[DEFAULT_SIGNATURE_TYPE];
   const streams = identityOf(settings).streamKeys.map(({ key, ...span }) => {
-    return { ...span, text: checksumAddress(evmAddressOf(secp256k1.publicKey(key))) };
+    return { ...span, text: keyText(publicKey(key)) };
   });
+  const aggregates = (type: SignatureType) => settings.signer?.publicKeys[type] ?? [];
   const entry = ({ text, fromNs, untilNs }: PublicKey): Omit<Signer, 'signatureType' | 'role'> => ({
     address: text,
     sinceS,
@@ -87,9 +88,12 @@ export function signersOf(settings: Settings, sinceS: number): Signer[] {
     ...(untilNs !== undefined && { untilS: Number(secondOf(untilNs)) }),
   });
   return [
-    ...evm.map((key): Signer => ({ ...entry(key), signatureType: 'evm', role: 'aggregate' })),
-    ...stark.map((key): Signer => ({ ...entry(key), signatureType: 'stark', role: 'aggregate' })),
-    ...streams.map((key): Signer => ({ ...entry(key), signatureType: 'evm', role: 'stream' })),
+    ...SIGNATURE_TYPES.flatMap((signatureType) =>
+      aggregates(signatureType).map((key): Signer => ({ ...entry(key), signatureType, role: 'aggregate' })),
+    ),
+    ...streams.map(
+      (key): Signer => ({ ...entry(key), signatureType: DEFAULT_SIGNATURE_TYPE, role: 'stream' }),
+    ),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { AGGREGATION_TYPES, type AggregationType } from './algorithms.js';
 import { SERVICE_NAME_PATTERN, signedPriceField } from './service_name.js';
-import { SIGNATURE_TYPES, type SignatureType } from './signatures.js';
+import { SIGNATURE_TYPE_PATTERN, type SignatureType } from './signatures.js';
 
 // An aggregate is one line of JSON: the text that REST shows. It is written once, when the aggregate is signed. Logs, streams, other nodes
 // and readers receive the same line.
@@ -95,7 +95,7 @@ const PRICE = '"(0|-?[1-9][0-9]{0,39})"';
 const TIME = '(0|[1-9][0-9]{0,18})';
 const WORD = '"(0x[0-9a-f]{64})"';
 const HEX = '"(0x[0-9a-fA-F]{1,64})"';
-const TYPE = `"(${SIGNATURE_TYPES.join('|')})"`;
+const TYPE = `"${SIGNATURE_TYPE_PATTERN}"`;
 
 /** The pattern of an aggregate up to its inputs. A pattern that includes the inputs takes three times as long. */
 const AGGREGATE = new RegExp(

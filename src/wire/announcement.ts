@@ -1,3 +1,5 @@
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES, SIGNATURES, type SignatureType } from './signatures.js';
+
 // The bytes of an announcement: the list of the keys with which a service signs, signed by a root key or by a former key.
 // All integers are big-endian. `TicksealAnnouncement.sol` reads the same bytes.
 //
@@ -15,11 +17,29 @@ export const ANNOUNCEMENT_DOMAIN: Uint8Array = Uint8Array.from([
   ...[...'tickseal-signers/v1'].map((character) => character.charCodeAt(0)),
 ]);
 
-/** The use of a key. */
-export type SignerKind = 'evm aggregate' | 'stark aggregate' | 'stream';
+/** The use of a key: aggregates of a signature type, or streams. */
+export type SignerKind = AggregateKind | 'stream';
+type AggregateKind = `${SignatureType} aggregate`;
 
-/** The kinds by their number in an entry. */
-const KINDS: readonly (SignerKind | undefined)[] = [undefined, 'evm aggregate', 'stark aggregate', 'stream'];
+export function aggregateKind(type: SignatureType): AggregateKind {
+  return `${type} aggregate`;
+}
+
+/** The kinds of aggregates, in the order of their signature types. */
+export const AGGREGATE_KINDS = SIGNATURE_TYPES.map(aggregateKind);
+
+/** Returns the signature type of the keys of a kind. */
+export function typeOfKind(kind: SignerKind): SignatureType {
+  return SIGNATURE_TYPES.find((type) => kind === aggregateKind(type)) ?? DEFAULT_SIGNATURE_TYPE;
+}
+
+/** The number of the kind `stream` in an entry. */
+const STREAM_NUMBER = 3;
+const KIND_NUMBERS: ReadonlyMap<SignerKind, number> = new Map<SignerKind, number>([
+  ...SIGNATURE_TYPES.map((type) => [aggregateKind(type), SIGNATURES[type].recordByte] as const),
+  ['stream', STREAM_NUMBER],
+]);
+const KINDS = new Map([...KIND_NUMBERS].map(([kind, number]) => [number, kind]));
 const REVOKED_BIT = 0x80;
 
 /** A key of an announced list. */
@@ -83,7 +103,7 @@ export function encodeAnnouncedList(list: AnnouncedList): Uint8Array {
   body[72] = signers.length;
   for (const [i, { kind, key, fromS, untilS, isRevoked }] of signers.entries()) {
     const at = HEADER_BYTES + i * ENTRY_BYTES;
-    body[at] = KINDS.indexOf(kind) | (isRevoked ? REVOKED_BIT : 0);
+    body[at] = KIND_NUMBERS.get(kind)! | (isRevoked ? REVOKED_BIT : 0);
     writeHex(key, body, at + 1, 32);
     view.setBigUint64(at + 33, BigInt(fromS));
     view.setBigUint64(at + 41, untilS === undefined ? NO_END : BigInt(untilS));
@@ -111,11 +131,11 @@ export function readAnnouncement(hex: string): ReadAnnouncement | string {
   const signers: AnnouncedSigner[] = [];
   for (let i = 0; i < count; i++) {
     const at = HEADER_BYTES + i * ENTRY_BYTES;
-    const kind = KINDS[body[at]! & ~REVOKED_BIT];
+    const kind = KINDS.get(body[at]! & ~REVOKED_BIT);
     if (kind === undefined) return `key ${i + 1} is of the unknown kind ${body[at]}`;
-    const key = readHex(body, kind === 'stark aggregate' ? at + 1 : at + 13, at + 33);
-    if (kind !== 'stark aggregate' && body.subarray(at + 1, at + 13).some((byte) => byte !== 0))
-      return `key ${i + 1} is no address`;
+    const keyAt = at + 33 - SIGNATURES[typeOfKind(kind)].keyBytes;
+    const key = readHex(body, keyAt, at + 33);
+    if (body.subarray(at + 1, keyAt).some((byte) => byte !== 0)) return `key ${i + 1} is no address`;
     const untilS = view.getBigUint64(at + 41) === NO_END ? undefined : second(at + 41);
     signers.push({ kind, key, fromS: second(at + 33), untilS, isRevoked: (body[at]! & REVOKED_BIT) !== 0 });
   }

@@ -1,3 +1,4 @@
+import { bySignatureType } from './signatures.js';
 import { ASSETS_PATH, STREAM_PATH, STREAM_TICKET_PATH, TAXONOMY_PATH } from './stream_paths.js';
 
 export { STREAM_PATH };
@@ -6,19 +7,13 @@ export { STREAM_PATH };
 export const EVENTS_PATH = '/v1/stream';
 
 /** The paths on which publishers send their signed prices, by signature type. */
-export const PUBLISH_PATHS = { evm: '/evm/publish', stark: '/stark/publish' } as const;
+export const PUBLISH_PATHS = bySignatureType((type) => `/${type}/publish`);
 
 /** The paths on which clients subscribe to signed aggregates, by signature type. */
-export const SUBSCRIBE_PATHS = { evm: '/evm/subscribe', stark: '/stark/subscribe' } as const;
+export const SUBSCRIBE_PATHS = bySignatureType((type) => `/${type}/subscribe`);
 
 /** All paths that accept WebSockets. */
-export const SOCKET_PATHS = [
-  STREAM_PATH,
-  PUBLISH_PATHS.evm,
-  PUBLISH_PATHS.stark,
-  SUBSCRIBE_PATHS.evm,
-  SUBSCRIBE_PATHS.stark,
-] as const;
+export const SOCKET_PATHS = [STREAM_PATH, ...Object.values(PUBLISH_PATHS), ...Object.values(SUBSCRIBE_PATHS)];
 
 /**
  * The paths of REST, except the paths of documents and the path from `pushedAssetsPath`, which contains the service's name.

@@ -36,7 +36,6 @@ export const STATEMENT_BODY_BYTES = 2 + 8 + 4 + WORD_BYTES;
 export const STATEMENT_BYTES = PAYLOAD_SIGNATURE.bytes + STATEMENT_BODY_BYTES;
 
 const ENTRY_HEAD_BYTES = 5;
-const TYPE_BYTES: Readonly<Record<SignatureType, number>> = { evm: 0, stark: 1 };
 const SIGNED_HEAD = new Uint8Array([0xff, ...new TextEncoder().encode('tickseal-taxonomy/v1')]);
 
 /** Returns the bytes whose Keccak-256 is a statement's root. The order of `assets` has no effect. */
@@ -45,7 +44,7 @@ export function statementEntries(assets: Iterable<MappedAsset>): Uint8Array {
   return Uint8Array.from(
     ascending.flatMap(({ id, signatureType, symbol }) => {
       const text = new TextEncoder().encode(symbol);
-      return [id >> 8, id, TYPE_BYTES[signatureType], text.length >> 8, text.length, ...text];
+      return [id >> 8, id, SIGNATURE_TYPES.indexOf(signatureType), text.length >> 8, text.length, ...text];
     }),
   );
 }
@@ -58,7 +57,7 @@ export function readStatementEntries(bytes: Uint8Array): readonly MappedAsset[] 
   try {
     for (let at = 0; at < bytes.length; ) {
       const id = view.getUint16(at);
-      const signatureType = SIGNATURE_TYPES.find((type) => TYPE_BYTES[type] === view.getUint8(at + 2));
+      const signatureType = SIGNATURE_TYPES[view.getUint8(at + 2)];
       const end = at + ENTRY_HEAD_BYTES + view.getUint16(at + 3);
       if (signatureType === undefined || end > bytes.length || id <= (assets.at(-1)?.id ?? -1))
         return undefined;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { addressOf, starkKeyOf } from '../../src/cli/keygen_command.js';
+import { addressOf, publicKeyText } from '../../src/cli/keygen_command.js';
 import { registerKeys } from '../../src/cli/keys_command.js';
 import { run } from './run_command.js';
 
@@ -10,7 +10,7 @@ function signers(evm: number, stark: number): string {
   const entry = { role: 'aggregate', state: 'present' };
   const data = [
     { ...entry, address: addressOf(Buffer.alloc(32, evm)), signature_type: 'evm' },
-    { ...entry, address: starkKeyOf(Buffer.alloc(32, stark)), signature_type: 'stark' },
+    { ...entry, address: publicKeyText('stark', Buffer.alloc(32, stark)), signature_type: 'stark' },
   ];
   return JSON.stringify({ data });
 }
@@ -27,7 +27,7 @@ test('an operator announces keys, and cuts off stolen keys in one command', asyn
     t.same([err, exitCode], ['', 0]);
     t.match(out, new RegExp(`announcement ${i + 1}: `));
   }
-  const stolen = [addressOf(Buffer.alloc(32, 0x21)), starkKeyOf(Buffer.alloc(32, 0x01))];
+  const stolen = [addressOf(Buffer.alloc(32, 0x21)), publicKeyText('stark', Buffer.alloc(32, 0x01))];
   const revoked = await keys('revoke', ...stolen);
   t.equal(revoked.out.match(/REVOKED/g)?.length, stolen.length);
   t.match(await run(registerKeys, 'keys', 'show', chain), { out: /REVOKED/, exitCode: 0 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
-import { addressOf, registerKeygen, starkKeyOf } from '../../src/cli/keygen_command.js';
+import { addressOf, publicKeyText, registerKeygen } from '../../src/cli/keygen_command.js';
 import { registerToken } from '../../src/cli/token_command.js';
 import { parseConfig } from '../../src/config/load.js';
 import { loadKeys, parsePrivateKey } from '../../src/config/private_keys.js';
@@ -20,7 +20,10 @@ test('public keys are those of the vectors', async (t) => {
     '0x66253bdeb3c1a235cf4376611e3a14474e2c00fd2fb225f9a388faae7fb095a',
     'stark',
   )!;
-  t.equal(starkKeyOf(stark), '0x0418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06');
+  t.equal(
+    publicKeyText('stark', stark),
+    '0x0418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06',
+  );
   // This is the address of the private key 1, in EIP-55's mixed case, as wallets show it.
   t.equal(
     addressOf(Buffer.from('01'.padStart(64, '0'), 'hex')),
@@ -44,7 +47,7 @@ test('without --out the key is printed with its public side', async (t) => {
     /^private key: (0x[0-9a-f]{64})\npublic key: (0x[0-9a-f]{64})\nin the configuration, as a publisher: (.*)\n$/.exec(
       out,
     ) ?? [];
-  t.equal(publicKey, starkKeyOf(parsePrivateKey(key!, 'stark')!));
+  t.equal(publicKey, publicKeyText('stark', parsePrivateKey(key!, 'stark')!));
   t.same(parse(line!), [{ key: publicKey, signature_type: 'stark', assets: ['*'] }]);
 });
 

@@ -128,12 +128,12 @@ export async function startTestService(
     return stopped;
   };
   t.teardown(stop);
-  const { port, adminPort, evmAddress, starkPublicKey, askedToHandOver } = service;
+  const { port, adminPort, evmAddress, askedToHandOver } = service;
   return {
     port,
     adminPort,
     evmAddress: evmAddress!,
-    starkPublicKey,
+    signerOf: (type) => service.signerOf(type),
     askedToHandOver,
     staleAssets: () => service.staleAssets(),
     reload: (...settings) => service.reload(...settings),

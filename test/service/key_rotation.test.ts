@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { addressOf, starkKeyOf } from '../../src/cli/keygen_command.js';
+import { addressOf, publicKeyText } from '../../src/cli/keygen_command.js';
 import { verifyAggregate, verifyPayload } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
 import type { PrivateKeys } from '../../src/config/private_keys.js';
@@ -83,7 +83,7 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
 
   t.match(await statementNow(), { signer: addressOf(STREAM), fits: true });
   const before = await show(100n);
-  t.same(verdictsOf(before, addressOf(EVM), starkKeyOf(STARK)), ['verified', 'verified']);
+  t.same(verdictsOf(before, addressOf(EVM), publicKeyText('stark', STARK)), ['verified', 'verified']);
   t.equal(await streamSigner(0n), addressOf(STREAM));
   t.equal(service.evmAddress, addressOf(EVM));
   const entries = await signersNow();
@@ -108,8 +108,11 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
   clock.advanceMs(101_000);
   t.match(await statementNow(), { signer: addressOf(NEXT_STREAM), fits: true }, 'before its first payload');
   const after = await show(200n);
-  t.same(verdictsOf(after, addressOf(NEXT_EVM), starkKeyOf(NEXT_STARK)), ['verified', 'verified']);
-  t.same(verdictsOf(after, addressOf(EVM), starkKeyOf(STARK)), ['failed', 'failed']);
+  t.same(verdictsOf(after, addressOf(NEXT_EVM), publicKeyText('stark', NEXT_STARK)), [
+    'verified',
+    'verified',
+  ]);
+  t.same(verdictsOf(after, addressOf(EVM), publicKeyText('stark', STARK)), ['failed', 'failed']);
   t.equal(await streamSigner(changeNs), addressOf(NEXT_STREAM));
   t.same(
     (await signersNow()).map(({ state }) => state),
@@ -123,12 +126,15 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
   t.equal(past, before, 'the past is as it was signed');
   const recent = `assets=BTCUSD,DYDXUSD&timestamp=${changeS - 1}`;
   t.equal(await (await get(`${service.url}/v1/prices/recent?${recent}`)).text(), before);
-  t.same(verdictsOf(past, addressOf(EVM), starkKeyOf(STARK)), ['verified', 'verified']);
+  t.same(verdictsOf(past, addressOf(EVM), publicKeyText('stark', STARK)), ['verified', 'verified']);
 
   const third = { evm: key(0x41), stark: key(0x07) };
   service.reconfigure({ assets: ASSETS }, third);
   const reloaded = await show(300n);
-  t.same(verdictsOf(reloaded, addressOf(third.evm), starkKeyOf(third.stark)), ['verified', 'verified']);
+  t.same(verdictsOf(reloaded, addressOf(third.evm), publicKeyText('stark', third.stark)), [
+    'verified',
+    'verified',
+  ]);
   t.match(await statementNow(), { signer: addressOf(third.evm), fits: true });
   t.equal(await streamSigner(clock.nowNs()), addressOf(third.evm));
   const states = (await signersNow()).map(({ address, state }) => [address, state]);

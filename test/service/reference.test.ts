@@ -70,7 +70,7 @@ test('taxonomy, algorithms and pushed assets are what the configuration says', a
     oracle_id: 'servc',
     signers: [
       { address: service.evmAddress, signature_type: 'evm', role: 'aggregate' },
-      { address: service.starkPublicKey, signature_type: 'stark', role: 'aggregate' },
+      { address: service.signerOf('stark'), signature_type: 'stark', role: 'aggregate' },
       { address: service.evmAddress, signature_type: 'evm', role: 'stream' },
     ],
     assets: [

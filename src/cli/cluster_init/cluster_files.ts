@@ -2,8 +2,10 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js';
 import { newNatsKey } from '../../cluster/nats/nats_key.js';
+import { SIGNING_KEYS } from '../../config/key_source.js';
 import { parseConfig } from '../../config/load.js';
 import { toHex } from '../../model/hex.js';
+import { bySignatureType, DEFAULT_SIGNATURE_TYPE, type SignatureType } from '../../wire/signatures.js';
 import { deployFile, unitText } from '../host_units.js';
 import { createPrivateKey, writeNewFile } from '../keygen_command.js';
 import { makeAuthority, makeServerCertificate } from './nats_authority.js';
@@ -41,7 +43,7 @@ const CONNECTIONS_MAX = 1_000;
 export class InvalidSections extends Error {}
 
 /** The names of the keys of each role. */
-export const NODE_KEYS = { aggregator: ['evm', 'stark', 'stream'], edge: ['stream'] } as const;
+export const NODE_KEYS = { aggregator: SIGNING_KEYS, edge: ['stream'] } as const;
 
 /**
  * Writes the files of a cluster.
@@ -69,7 +71,7 @@ export function writeClusterFiles(plan: ClusterPlan): void {
     system: { nkey: system.publicKey },
   });
   for (const index of servers.keys()) writeServer(plan, index, accounts);
-  const secrets = { evm: keyText('evm'), stark: keyText('stark'), stream: keyText('evm') };
+  const secrets = { ...bySignatureType(keyText), stream: keyText(DEFAULT_SIGNATURE_TYPE) };
   for (const { node, role, key } of members) {
     const folder = join(dir, `node-${node}`);
     mkdirSync(folder);
@@ -177,6 +179,6 @@ function nodeText(
   return `${sectionsOf(node).trimEnd()}\nkeys: ${JSON.stringify(files)}\ncluster: ${JSON.stringify(cluster)}\n`;
 }
 
-function keyText(type: 'evm' | 'stark'): string {
+function keyText(type: SignatureType): string {
   return `${toHex(createPrivateKey(type))}\n`;
 }

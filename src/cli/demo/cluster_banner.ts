@@ -1,4 +1,5 @@
 import { PAGE_PATHS, REST_PATHS } from '../../wire/paths.js';
+import { SIGNATURE_TYPES, SIGNATURES } from '../../wire/signatures.js';
 import type { ClusterProgram, DemoCluster, DemoNode } from './prepare_cluster.js';
 
 export interface ClusterBannerOptions extends DemoCluster {
@@ -25,9 +26,7 @@ tickseal runs as a cluster: two aggregators and two edges, over three NATS serve
 
 ${nodes.map(nodeLine).join('')}
   token    ${token}
-  signers  ${signers.evm} (EVM aggregates)
-           ${signers.stark} (Stark aggregates)
-           ${signers.stream} (streams)
+  signers  ${signerLines(signers).join('\n           ')}
   files    ${dir}
 
 The live page of each edge, which shows who serves it and who leads:
@@ -40,10 +39,15 @@ ${nodes.map((node) => killLine(node, `${KILLED[roleOf(node)]}, ${node.name}`)).j
 `;
 }
 
+function signerLines(signers: DemoCluster['signers']): string[] {
+  const aggregates = SIGNATURE_TYPES.map((type) => `${signers[type]} (${SIGNATURES[type].title} aggregates)`);
+  return [...aggregates, `${signers.stream} (streams)`];
+}
+
 const KILLED = { leader: 'the leader', standby: 'the standby', edge: 'an edge' } as const;
 
 /** Returns the page's address. Browsers never send the part after #, so no server or log receives the token. */
 function pageUrl({ url }: DemoNode, { token, signers }: DemoCluster): string {
-  const { evm, stark, stream } = signers;
-  return `${url}${PAGE_PATHS.home}#token=${token}&signer=${evm}&signer=${stark}&stream_signer=${stream}`;
+  const keys = SIGNATURE_TYPES.map((type) => `&signer=${signers[type]}`).join('');
+  return `${url}${PAGE_PATHS.home}#token=${token}${keys}&stream_signer=${signers.stream}`;
 }

@@ -2,7 +2,7 @@ import { hashToken } from '../../config/token_hash.js';
 import type { SignatureType } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { NamedPublisher } from '../option_forms.js';
-import { DEMO_NAMES, type DemoAsset } from './demo_catalogue.js';
+import { DEMO_NAMES, DEMO_PACE, type DemoAsset } from './demo_catalogue.js';
 
 /** The oracle ID of every simulated publisher. */
 export const SIMULATION_ORACLE_ID = 'simul';
@@ -41,7 +41,7 @@ export interface MarketPublisher {
 /** Returns the YAML text of the demo's configuration. */
 export function demoConfigText(options: DemoConfigOptions): string {
   const { assets, keyFiles, publishers, publisherToken, markets, own } = options;
-  const publisherKeys = [...publishers.evm, ...publishers.stark];
+  const publisherKeys = Object.values(publishers).flat();
   const isReal = ({ id }: DemoAsset) => markets?.assetIds.has(id) === true;
   const simulatedOf = (type: SignatureType) =>
     markets === undefined
@@ -74,9 +74,6 @@ function keyText([name, file]: readonly [string, string]): string {
   return `  ${name}: { file: ${quotedYaml(file)} }\n`;
 }
 
-/** The interval between signatures. The demo signs Stark aggregates less often, because a Stark signature takes more time. */
-const CLOCK_PERIOD: Readonly<Record<SignatureType, string>> = { evm: '500ms', stark: '2s' };
-
 /**
  * Returns the text of an asset. An asset with real prices has one publisher, and its prices expire soon after the markets stop
  * sending.
@@ -88,7 +85,7 @@ function assetText(asset: DemoAsset, isReal: boolean): string {
     aggregation: ${asset.aggregation}
     min_publishers: ${isReal ? 1 : 2}
     max_age: ${isReal ? '15s' : '60s'}
-    clock_period: ${CLOCK_PERIOD[asset.signatureType]}
+    clock_period: ${DEMO_PACE[asset.signatureType].clockPeriod}
     delta_percent: 0.1
     max_deviation_percent: 5
     calendar: ${asset.calendar}

@@ -40,6 +40,24 @@ export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   starkAsset(42, 'BTCUSD', '95000', '0.01', 150n),
 ];
 
+/** The speed of the prices of a signature type. */
+interface Pace {
+  /** The interval between signatures of the service. */
+  readonly clockPeriod: string;
+  /** The interval between a publisher's messages, and the number of messages over which it spreads its assets. */
+  readonly intervalMs: number;
+  readonly shares: number;
+}
+
+/**
+ * The speed of the prices, by signature type. Together, three publishers send 2 updates a second for each EVM asset, and one update in two
+ * seconds for each Stark asset. Making and verifying a Stark signature takes seven times as long as an EVM signature.
+ */
+export const DEMO_PACE: Readonly<Record<SignatureType, Pace>> = {
+  evm: { clockPeriod: '500ms', intervalMs: 500, shares: 3 },
+  stark: { clockPeriod: '2s', intervalMs: 3_000, shares: 2 },
+};
+
 /** The names and classes of the assets, by their symbols. */
 export const DEMO_NAMES: ReadonlyMap<string, readonly [name: string, assetClass: string]> = new Map([
   ['BTCUSD', ['Bitcoin', 'crypto']],

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createPriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
 import type { SignatureType, Simulated } from '../../model/asset.js';
-import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { bySignatureType, DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { NamedPublisher } from '../option_forms.js';
 import { type DemoConfigOptions, demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
 import { DEMO_CATALOGUE, type DemoAsset, liveCatalogue } from './demo_catalogue.js';
@@ -51,7 +51,11 @@ export function prepareDemo(
   }
   const markets = ensureMarketSecrets(dir);
   const { assets, realIds } = liveCatalogue(realSymbols);
-  const publisher = { key: publicKeyOf(markets.key, 'evm'), token: markets.token, assetIds: realIds };
+  const publisher = {
+    key: publicKeyOf(markets.key, DEFAULT_SIGNATURE_TYPE),
+    token: markets.token,
+    assetIds: realIds,
+  };
   const storageDir = join(dir, 'store-live');
   write(demoConfigText({ ...options, assets, markets: publisher, storageDir }));
   const simulatedAssets = assets.filter(({ id }) => !realIds.has(id));
@@ -64,7 +68,7 @@ export function prepareDemo(
  * @returns the paths of the files
  */
 function writeServiceKeys(dir: string, { serviceKeys }: DemoSecrets): Record<SignatureType, string> {
-  const keyFiles = { evm: join(dir, 'demo-evm.hex'), stark: join(dir, 'demo-stark.hex') };
+  const keyFiles = bySignatureType((type) => join(dir, `demo-${type}.hex`));
   for (const type of SIGNATURE_TYPES)
     writeFileSync(keyFiles[type], `${serviceKeys[type]}\n`, { mode: 0o600 });
   return keyFiles;
@@ -81,11 +85,11 @@ export function demoIdentity({
     assets: DEMO_CATALOGUE,
     token,
     publisherToken,
-    publishers: { evm: publicKeys('evm'), stark: publicKeys('stark') },
+    publishers: bySignatureType(publicKeys),
   };
 }
 
-/** Returns the address or the Stark public key of a private key in hex. */
+/** Returns the public key of a private key in hex, as publishers write it. */
 export function publicKeyOf(hex: string, signatureType: SignatureType): string {
   const secretKey = parseSecretKey(hex)!;
   return createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }).publicKey;

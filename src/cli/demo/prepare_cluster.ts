@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { SigningKey } from '../../config/key_source.js';
 import type { SignatureType } from '../../model/asset.js';
+import { bySignatureType, DEFAULT_SIGNATURE_TYPE } from '../../wire/signatures.js';
 import { writeClusterFiles } from '../cluster_init/cluster_files.js';
 import { demoConfigText } from './config_text.js';
 import { freePorts } from './free_ports.js';
@@ -40,8 +42,8 @@ export interface DemoCluster {
   readonly publishersAt: readonly DemoNode[];
   /** The token of the user of the demo. */
   readonly token: string;
-  /** The signers of EVM aggregates, Stark aggregates and the streaming payloads of all nodes. */
-  readonly signers: { readonly evm: string; readonly stark: string; readonly stream: string };
+  /** The signers of the aggregates of each signature type, and of the streaming payloads of all nodes. */
+  readonly signers: Readonly<Record<SigningKey, string>>;
 }
 
 export interface ClusterPlaces {
@@ -94,7 +96,7 @@ export async function prepareDemoCluster(
       logFile: join(place, 'log.jsonl'),
     };
   });
-  const signer = (key: string, type: SignatureType) =>
+  const signer = (key: SigningKey, type: SignatureType) =>
     publicKeyOf(readFileSync(join(dir, 'node-1', `${key}.hex`), 'utf8').trim(), type);
   return {
     dir,
@@ -102,6 +104,9 @@ export async function prepareDemoCluster(
     servers,
     publishersAt: nodes.slice(1),
     token: secrets.token,
-    signers: { evm: signer('evm', 'evm'), stark: signer('stark', 'stark'), stream: signer('stream', 'evm') },
+    signers: {
+      ...bySignatureType((type) => signer(type, type)),
+      stream: signer('stream', DEFAULT_SIGNATURE_TYPE),
+    },
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createToken } from '../../config/token_hash.js';
 import { dataFolderProblem, makeFolder } from '../../log/store/data_folder.js';
 import type { SignatureType } from '../../model/asset.js';
+import { bySignatureType } from '../../wire/signatures.js';
 
 /**
  * All secrets of a demo. The demo makes the secrets once and stores them, so tokens and signers stay the same after a restart.
@@ -86,13 +87,13 @@ function freshSecrets(): DemoSecrets {
   return {
     token: createToken(),
     publisherToken: createToken(),
-    serviceKeys: { evm: freshKey(), stark: freshKey() },
-    publisherKeys: { evm: keys(), stark: keys() },
+    serviceKeys: bySignatureType(freshKey),
+    publisherKeys: bySignatureType(keys),
   };
 }
 
 /**
- * Returns a key that is valid for both curves. The function clears the top bits, because Stark's order is a little above 2^251.
+ * Returns a key that is valid for all signature types. The function clears the top bits, because Stark's order is a little above 2^251.
  */
 function freshKey(): string {
   const key = randomBytes(KEY_BYTES);

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { systemClock } from '../../clock/clock.js';
 import type { Service } from '../../service/service.js';
+import { bySignatureType } from '../../wire/signatures.js';
 import type { NamedPublisher } from '../option_forms.js';
 import { exitOnFault, listenForStop, reloadOnSignal, start, untilStopped } from '../service_process.js';
 import { ownText, writeLine } from '../shown_line.js';
@@ -64,9 +65,8 @@ export async function serveDemo(
     own,
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
-    // The demo has keys of both types.
-    evmAddress: service.evmAddress!,
-    starkPublicKey: service.starkPublicKey!,
+    // The demo has keys of all types.
+    signers: bySignatureType((type) => service.signerOf(type)!),
   });
   await untilLive(service, stopSignal);
   if (!stopSignal.aborted) writeLine(process.stdout, ownText(banner));

@@ -4,14 +4,13 @@ import { createPriceSigner } from '../../client/node.js';
 import { Publisher } from '../../client/prices/publisher.js';
 import { type PriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
 import { systemClock } from '../../clock/clock.js';
-import type { SignatureType } from '../../model/asset.js';
 import { createCalendars } from '../../model/calendar/calendars.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { MARKET_CLOSED } from '../../wire/market_status_codes.js';
-import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { reasonText, shown, writeLine } from '../shown_line.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
-import { DEMO_CATALOGUE, type DemoAsset } from './demo_catalogue.js';
+import { DEMO_CATALOGUE, DEMO_PACE, type DemoAsset } from './demo_catalogue.js';
 import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createAssetWalk, type PriceWalk } from './walk.js';
 
@@ -34,15 +33,6 @@ function main([dataDir, urls, ...except]: string[]): void {
   if (!process.connected) stop();
 }
 
-/**
- * The interval between a publisher's messages, and the number of messages over which it spreads its assets, by signature type.
- * Together, three publishers send 2 updates a second for each EVM asset, and one update in two seconds for each Stark asset. Making
- * and verifying a Stark signature takes seven times as long as an EVM signature.
- */
-const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readonly shares: number }>> = {
-  evm: { intervalMs: 500, shares: 3 },
-  stark: { intervalMs: 3_000, shares: 2 },
-};
 /**
  * The number of waiting bytes above which a publisher skips messages on a connection. A skipped message is no loss, because newer
  * prices follow.
@@ -81,7 +71,7 @@ class Simulation {
       const assets = DEMO_CATALOGUE.filter(
         (asset) =>
           asset.signatureType === signatureType &&
-          (signatureType !== 'evm' || !except.includes(asset.symbol)),
+          (signatureType !== DEFAULT_SIGNATURE_TYPE || !except.includes(asset.symbol)),
       ).map(simulatedAsset);
       const keys = secrets.publisherKeys[signatureType];
       keys.forEach((key, i) => {
@@ -96,11 +86,11 @@ class Simulation {
           }),
           signer: createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }),
           venue: `simulated-${signatureType}-${i + 1}`,
-          shares: splitIntoShares(assets, PACE[signatureType].shares),
+          shares: splitIntoShares(assets, DEMO_PACE[signatureType].shares),
           messages: i,
         };
         this.#publishers.push(publisher);
-        this.#start(publisher, PACE[signatureType].intervalMs, i / keys.length);
+        this.#start(publisher, DEMO_PACE[signatureType].intervalMs, i / keys.length);
       });
     }
   }

@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit-html';
+import { SIGNATURE_TYPES, SIGNATURES } from '../../wire/signatures.js';
 import { type ConnectionLog, connectionState, gapText } from './connection_state.js';
 import type { Notice } from './frame_fault.js';
 import { facts, hexText, sign, type View } from './parts.js';
@@ -62,13 +63,15 @@ function signerChip(pins: PinnedSigners): View {
 }
 
 function signerCard(pins: PinnedSigners): View {
-  const [stream, evm] = [pins.get('stream'), pins.get('evm')];
+  const stream = pins.get('stream');
   if (stream === undefined) return nothing;
-  const isSame = stream.key === evm?.key;
+  const aggregates = SIGNATURE_TYPES.map(
+    (type) => [`${SIGNATURES[type].title} aggregates`, pins.get(type)] as const,
+  );
+  const same = aggregates.find(([, pin]) => pin?.key === stream.key);
   const entries: (readonly [string, Pin | undefined])[] = [
-    [isSame ? 'Streams and EVM aggregates' : 'Streams', stream],
-    ['EVM aggregates', isSame ? undefined : evm],
-    ['Stark aggregates', pins.get('stark')],
+    [same === undefined ? 'Streams' : `Streams and ${same[0]}`, stream],
+    ...aggregates.filter((one) => one !== same),
   ];
   const forget = () => {
     pins.forget();

@@ -1,11 +1,12 @@
 import { html, render } from 'lit-html';
 import { PAGE_PATHS } from '../../wire/paths.js';
+import { DEFAULT_SIGNATURE_TYPE, signatureTypeOfKey } from '../../wire/signatures.js';
 import { createStreamClient } from '../index.js';
 import { barView, noticeView } from './bar_view.js';
 import { LivePage } from './live_page.js';
 import { loadAgain } from './load_again.js';
 import { loginView } from './login_view.js';
-import { keyTypeOf, PinnedSigners } from './pins.js';
+import { PinnedSigners } from './pins.js';
 import { hashWith } from './place.js';
 import { reasonText } from './plain_reason.js';
 import { originStorage, tabStorage } from './storage.js';
@@ -62,17 +63,19 @@ function publicToken(): Promise<string | undefined> {
 /** Uses a link unless it has a wrong key. @returns the remark for the reader; empty if there is no remark */
 function useLink(link: URLSearchParams): string {
   const signers = link.getAll('signer');
-  const wrong = signers.find((signer) => keyTypeOf(signer) === undefined);
+  const wrong = signers.find((signer) => signatureTypeOfKey(signer) === undefined);
   if (wrong !== undefined) return `The link was not used: its signer ${wrong} is no key.`;
-  const ofStreams = link.get('stream_signer') ?? signers.find((signer) => keyTypeOf(signer) === 'evm');
-  if (ofStreams !== undefined && keyTypeOf(ofStreams) !== 'evm')
+  const ofStreams =
+    link.get('stream_signer') ??
+    signers.find((signer) => signatureTypeOfKey(signer) === DEFAULT_SIGNATURE_TYPE);
+  if (ofStreams !== undefined && signatureTypeOfKey(ofStreams) !== DEFAULT_SIGNATURE_TYPE)
     return `The link was not used: its stream_signer ${ofStreams} is no address.`;
   const token = link.get('token');
   if (token) tabStorage.setItem(TOKEN_NAME, token);
   // The key of streams is pinned first, because the pin of the EVM key counts for streams until they have their own pin.
   const named = [
     ...(ofStreams === undefined ? [] : [['stream', ofStreams] as const]),
-    ...signers.map((signer) => [keyTypeOf(signer)!, signer] as const),
+    ...signers.map((signer) => [signatureTypeOfKey(signer)!, signer] as const),
   ];
   const replaced = named.flatMap(([name, key]) => pins.pin(name, key, 'link') ?? []);
   const remarks = replaced.map(({ key, source }) => {

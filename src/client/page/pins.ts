@@ -1,4 +1,4 @@
-import type { TaxonomyAsset } from '../index.js';
+import { DEFAULT_SIGNATURE_TYPE, KEY_PATTERNS, type SignatureType } from '../../wire/signatures.js';
 
 /**
  * The origin of a pinned key.
@@ -30,16 +30,12 @@ export interface PinStorage {
 }
 
 /** The use of a pinned key: aggregates of a signature type, or streaming payloads. */
-export type PinName = TaxonomyAsset['signatureType'] | 'stream';
+export type PinName = SignatureType | 'stream';
 
-const EVM_KEY = /^0x[0-9a-f]{40}$/i;
-const STARK_KEY = /^0x[0-9a-f]{50,64}$/i;
-const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
-
-/** Returns the type of a key by its length; `undefined` for a text that is not a key. */
-export function keyTypeOf(key: string): TaxonomyAsset['signatureType'] | undefined {
-  return EVM_KEY.test(key) ? 'evm' : STARK_KEY.test(key) ? 'stark' : undefined;
-}
+const PATTERNS: Readonly<Record<PinName, RegExp>> = {
+  ...KEY_PATTERNS,
+  stream: KEY_PATTERNS[DEFAULT_SIGNATURE_TYPE],
+};
 
 /** Compares two keys, whose digits may differ in case. */
 export function isSameKey(one: string | undefined, other: string | undefined): boolean {
@@ -58,7 +54,7 @@ export class PinnedSigners {
 
   /** Returns a pinned key. The EVM key counts for streams until streams have their own key. */
   get(name: PinName): Pin | undefined {
-    return this.#read(name) ?? (name === 'stream' ? this.#read('evm') : undefined);
+    return this.#read(name) ?? (name === 'stream' ? this.#read(DEFAULT_SIGNATURE_TYPE) : undefined);
   }
 
   /** Pins a key in place of another key. @returns the former key, if it was different */

@@ -1,3 +1,4 @@
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { TaxonomyAsset } from '../index.js';
 import { RESOLUTIONS } from './chart_candles.js';
 import type { PinnedSigners } from './pins.js';
@@ -11,10 +12,8 @@ export type PagePlace = Readonly<
   Partial<Record<'asset' | 'signature_type' | 'resolution' | 'at' | 'compare', string | undefined>>
 >;
 
-/** The text before the symbol of a compared Stark asset. */
-const STARK_PREFIX = 'stark ';
-/** The longest value. A symbol has at most 64 characters. */
-const TEXT_MAX = 64 + STARK_PREFIX.length;
+/** The longest value: a signature type, a space and a symbol, which has at most 64 characters. */
+const TEXT_MAX = Math.max(...SIGNATURE_TYPES.map(({ length }) => length)) + 1 + 64;
 
 /** Reads `#asset=BTCUSD&resolution=15&at=…&compare=ETHUSD`. An unknown, empty or too long value counts as absent. */
 export function readPlace(hash: string): PagePlace & { readonly resolution: string } {
@@ -46,22 +45,22 @@ export function hashWith(values: Readonly<Record<string, string | undefined>>, h
 /** Returns the part after `#` of the place of an asset. @param hash the part of the present place, whose unreadable time is dropped */
 export function placeOf({ symbol, signatureType }: TaxonomyAsset, hash: string): string {
   const { at } = readPlace(hash);
-  const type = signatureType === 'stark' ? 'stark' : undefined;
+  const type = signatureType === DEFAULT_SIGNATURE_TYPE ? undefined : signatureType;
   const values = { asset: symbol, signature_type: type, at: readMoment(at) === undefined ? undefined : at };
   return hashWith(values, hash);
 }
 
 /** Returns the part after `#` of a link to the place of an asset, with the pinned signers and without the token. */
 export function sharedPlace(asset: TaxonomyAsset, pins: PinnedSigners, hash: string): string {
-  const [stream, evm, stark] = [pins.get('stream'), pins.get('evm'), pins.get('stark')];
-  const keys = [evm, stark].map((pin) => (pin === undefined ? '' : `&signer=${pin.key}`)).join('');
-  const own = stream?.key === evm?.key ? '' : `&stream_signer=${stream?.key}`;
-  return placeOf(asset, hash) + keys + own;
+  const keys = SIGNATURE_TYPES.flatMap((type) => pins.get(type)?.key ?? []).map((key) => `&signer=${key}`);
+  const stream = pins.get('stream')?.key;
+  const own = stream === pins.get(DEFAULT_SIGNATURE_TYPE)?.key ? '' : `&stream_signer=${stream}`;
+  return placeOf(asset, hash) + keys.join('') + own;
 }
 
 /** Returns the name of a compared asset in an address: `ETHUSD`, and `stark ETHUSD` for a Stark asset. */
 export function compareName({ symbol, signatureType }: TaxonomyAsset): string {
-  return signatureType === 'stark' ? STARK_PREFIX + symbol : symbol;
+  return signatureType === DEFAULT_SIGNATURE_TYPE ? symbol : `${signatureType} ${symbol}`;
 }
 
 /**
@@ -69,7 +68,7 @@ export function compareName({ symbol, signatureType }: TaxonomyAsset): string {
  * counts.
  */
 export function assetAt(assets: readonly TaxonomyAsset[], place: PagePlace): TaxonomyAsset | undefined {
-  const { asset: wanted, signature_type: type = 'evm' } = place;
+  const { asset: wanted, signature_type: type = DEFAULT_SIGNATURE_TYPE } = place;
   if (wanted === undefined) return assets[0];
   const find = (isNamed: (symbol: string) => boolean) => {
     const named = assets.filter(({ symbol }) => isNamed(symbol));

@@ -1,3 +1,4 @@
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURES } from '../../wire/signatures.js';
 import {
   type AttributeValues,
   formatDecimalPrice,
@@ -122,9 +123,9 @@ export function marketText(calendar: string, status: MarketStatusName | undefine
   return calendar === 'none' ? '24/7' : '';
 }
 
-/** Returns the text beside a symbol: the signature type of a Stark asset, and the origin of the price in a demo with real prices. */
+/** Returns the text beside a symbol: the signature type unless it is EVM, and the origin of the price in a demo with real prices. */
 export function typeText({ signatureType, simulation }: TaxonomyAsset): string {
-  const type = signatureType === 'stark' ? 'Stark' : '';
+  const type = signatureType === DEFAULT_SIGNATURE_TYPE ? '' : SIGNATURES[signatureType].title;
   if (simulation === undefined) return type;
   return `${type} ${simulation ? 'simulated' : 'real'}`.trim();
 }

@@ -1,5 +1,6 @@
 import { html } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
+import { hasAllDigits, SIGNATURES } from '../../wire/signatures.js';
 import type { AggregateForm, Check, ReportEvent } from '../index.js';
 import { facts, hexText, type View } from './parts.js';
 import { type Pin, SOURCE_TEXTS } from './pins.js';
@@ -9,7 +10,6 @@ import { failedOf, type ProofStep, plainName, stepOf } from './proof_checks.js';
 
 // The way of a price from the publishers to the reader, in five steps.
 
-const EVM_DIGITS = 40;
 const TIME_AT = 'YYYY-MM-DD '.length;
 
 /** The frame with the newest price, and the pinned keys of aggregates and frames. */
@@ -88,7 +88,7 @@ function publishersView(
     return html`<p class="soft">inputs: absent. Their prices are no longer kept. The Merkle root, which the service signed, covers them.</p>`;
   const rows = publishers.map(({ key, signatureType, price, timestampNs }, i) => {
     const isBroken = failedOf(checks).some(({ name }) => name.startsWith(`signed_prices[${i}] `));
-    return html`<tr><td>${hexText(hexOf(key, signatureType === 'evm' ? EVM_DIGITS : 0))}</td><td class="number">${isBroken ? '—' : exactPrice(price)}</td>
+    return html`<tr><td>${hexText(hexOf(key, hasAllDigits(signatureType) ? 2 * SIGNATURES[signatureType].keyBytes : 0))}</td><td class="number">${isBroken ? '—' : exactPrice(price)}</td>
 <td class="number">${timeText(timestampNs).slice(TIME_AT)}</td><td class="verdict" data-status=${isBroken ? 'failed' : 'ok'}>${isBroken ? 'failed' : 'ok'}</td></tr>`;
   });
   // A narrow screen scrolls the table, by keyboard too.

@@ -1,4 +1,5 @@
 import { html, render } from 'lit-html';
+import { DEFAULT_SIGNATURE_TYPE } from '../../wire/signatures.js';
 import {
   createClient,
   createStreamClient,
@@ -167,9 +168,13 @@ class QuorumPage implements ListedValues {
   #listSharedSymbols(): void {
     const threshold = thresholdOf(this.#quorum);
     const symbols = [...this.#owners].filter(([, owners]) => owners.size >= threshold).map(([one]) => one);
-    this.assets = symbols
-      .sort()
-      .map((symbol) => ({ id: 0, symbol, signatureType: 'evm', aggregation: '', calendar: '' }));
+    this.assets = symbols.sort().map((symbol) => ({
+      id: 0,
+      symbol,
+      signatureType: DEFAULT_SIGNATURE_TYPE,
+      aggregation: '',
+      calendar: '',
+    }));
     this.#streamSeenSymbols();
   }
 

@@ -1,4 +1,5 @@
 import { UINT16_MAX } from '../../wire/asset_id.js';
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { type MappedAsset, statementEntries } from '../../wire/taxonomy_statement.js';
 import { EquivocationError, type TicksealError, UnsignedMappingError } from '../connect/errors.js';
 import { bytesToHex } from '../verify/bytes.js';
@@ -110,9 +111,13 @@ function pinnedOf(ids: Readonly<Record<string, number>>): ReadonlyMap<number, st
   for (const [name, id] of Object.entries(ids)) {
     if (!(Number.isInteger(id) && id >= 0 && id <= UINT16_MAX) || pinned.has(id))
       throw new RangeError(`ids: ${id} of ${name} is not an ID, or has two names`);
-    pinned.set(id, /^(?:evm|stark) /.test(name) ? name : `evm ${name}`);
+    pinned.set(id, hasType(name) ? name : `${DEFAULT_SIGNATURE_TYPE} ${name}`);
   }
   return pinned;
+}
+
+function hasType(name: string): boolean {
+  return SIGNATURE_TYPES.some((type) => name.startsWith(`${type} `));
 }
 
 /** Accepts the pinned assets of a taxonomy, without a statement. */

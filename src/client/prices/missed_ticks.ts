@@ -1,9 +1,12 @@
-import type { SignatureType } from '../../wire/signatures.js';
+import { SIGNATURE_TYPE_PATTERN, type SignatureType } from '../../wire/signatures.js';
 import { type TicksealError, UnreachableError } from '../connect/errors.js';
 import type { ClientContext, GapEvent } from './client_context.js';
 import { priceRange } from './price_range.js';
 import { Tick } from './tick.js';
 import type { GappedStream, MissedTicks } from './unread_ticks.js';
+
+/** The pattern of the name of an asset on a stream of all signature types. */
+const TYPED_NAME = new RegExp(`^${SIGNATURE_TYPE_PATTERN} (.+)$`);
 
 /**
  * Reads the aggregates that the service signed in a gap, as ticks. The ticks of each asset are in ascending order, and the assets
@@ -17,7 +20,7 @@ export async function* missedTicks(
   for (const symbol of symbols) {
     // A live tick proves only the service's signature, so a missed tick needs no check of the inputs either.
     const query = { to: toNs, everyMs: intervalMs, detail: 'signature' as const };
-    const [, type, name] = (signatureType === 'both' && /^(evm|stark) (.+)$/.exec(symbol)) || [
+    const [, type, name] = (signatureType === 'both' && TYPED_NAME.exec(symbol)) || [
       '',
       signatureType === 'both' ? undefined : signatureType,
       symbol,

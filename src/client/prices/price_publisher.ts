@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { RequestedAck } from '../../wire/publish_message.js';
-import type { SignatureType } from '../../wire/signatures.js';
+import { DEFAULT_SIGNATURE_TYPE, type SignatureType } from '../../wire/signatures.js';
 import { createPriceSigner, type PriceSigner, type PriceUpdate, parseSecretKey } from '../sign/sign_price.js';
 import { parseDecimalPrice } from '../verify/decimal_price.js';
 import type { ClientContext } from './client_context.js';
@@ -64,7 +64,7 @@ export class PricePublisher {
 
   /** @internal */
   constructor(options: PublishOptions, context: ClientContext) {
-    const { key, signatureType = 'evm', oracleId, ack = 'true' } = options;
+    const { key, signatureType = DEFAULT_SIGNATURE_TYPE, oracleId, ack = 'true' } = options;
     const { platform } = context;
     if (!platform.sendsHeaders) throw new TypeError('a browser cannot publish: it sends no headers');
     const secretKey = typeof key === 'string' ? parseSecretKey(key) : key;

@@ -1,5 +1,5 @@
 import { UINT16_MAX } from '../../wire/asset_id.js';
-import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
+import { DEFAULT_SIGNATURE_TYPE, SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { TAXONOMY_PATH } from '../../wire/stream_paths.js';
 import type { MappedAsset } from '../../wire/taxonomy_statement.js';
 import type { RestService } from '../connect/rest_service.js';
@@ -118,7 +118,7 @@ export function idsBySymbol(
   for (const { symbol, id, signatureType } of assets) {
     if (type === 'both') ids.set(`${signatureType} ${symbol}`, id);
     if (type !== undefined && signatureType !== type) continue;
-    if (signatureType === 'evm' || !ids.has(symbol)) ids.set(symbol, id);
+    if (signatureType === DEFAULT_SIGNATURE_TYPE || !ids.has(symbol)) ids.set(symbol, id);
   }
   return ids;
 }

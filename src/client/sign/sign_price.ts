@@ -91,7 +91,7 @@ export function createPriceSigner(options: SignerOptions): PriceSigner {
     throw new RangeError(`oracleId must be ${ORACLE_ID_LENGTH} ASCII characters, not "${options.oracleId}"`);
   }
   try {
-    return options.signatureType === 'evm' ? evmSigner(options) : starkSigner(options);
+    return SIGNERS[options.signatureType](options);
   } catch (cause) {
     throw new RangeError('the secret key is not one of this signature type', { cause });
   }
@@ -125,6 +125,12 @@ export function parseSecretKey(text: string): Uint8Array | undefined {
   const value = parseHexInteger(text.startsWith('0x') ? text : `0x${text}`);
   return value === undefined || value === 0n ? undefined : integerBytes(value, WORD_BYTES);
 }
+
+/** The signers of each signature type. The facts that the service shares are in `wire/signatures.ts`. */
+const SIGNERS: Readonly<Record<SignatureType, (options: SignerOptions) => PriceSigner>> = {
+  evm: evmSigner,
+  stark: starkSigner,
+};
 
 function evmSigner({ secretKey, oracleId, curves }: SignerOptions): PriceSigner {
   const { keccak256, signDigest } = { ...PORTABLE_CURVES, ...curves };

@@ -5,6 +5,7 @@ import {
   followChain,
   keysAt,
 } from '../../model/announcement_chain.js';
+import { AGGREGATE_KINDS } from '../../wire/announcement.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { isRateLimited } from '../connect/errors.js';
 import { BROWSER, type Fetch, scheduleTimeout } from '../connect/platform.js';
@@ -112,7 +113,7 @@ export class AnnouncedSigners {
     const keys =
       signedNs === undefined
         ? keysAt(list, ['stream'], nowS)
-        : keysAt(list, ['evm aggregate', 'stark aggregate'], Number(signedNs / NS_PER_S));
+        : keysAt(list, AGGREGATE_KINDS, Number(signedNs / NS_PER_S));
     if (keys.length === 0) throw new Error(`announcement ${list.version} names no key for this time`);
     return keys;
   };

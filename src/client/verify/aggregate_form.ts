@@ -2,7 +2,7 @@ import type { Price } from '../../model/price.js';
 import type { TimeNs } from '../../model/time.js';
 import { AGGREGATION_TYPES, type AggregationType } from '../../wire/algorithms.js';
 import { SERVICE_NAME_PATTERN, signedPriceField } from '../../wire/service_name.js';
-import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
+import { SIGNATURE_TYPES, SIGNATURES, type SignatureType } from '../../wire/signatures.js';
 import { FormReader } from './form_reader.js';
 
 /** A signature and its declared values, converted to numbers. */
@@ -116,6 +116,6 @@ function readSigned(fields: FormReader, keyName: string, signatureType: Signatur
     msgHash: signed.hex('msg_hash'),
     r: signature.hex('r'),
     s: signature.hex('s'),
-    recovery: signatureType === 'evm' ? signature.recovery('v') : 0,
+    recovery: SIGNATURES[signatureType].hasRecovery ? signature.recovery('v') : 0,
   };
 }

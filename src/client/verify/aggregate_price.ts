@@ -3,7 +3,7 @@ import { type AggregationType, ALGORITHMS, type WeightedPrice } from '../../wire
 import type { SignatureType } from '../../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 import { parseDecimalPrice } from './decimal_price.js';
-import { keyText } from './number_text.js';
+import { READER_RULES } from './reader_rules.js';
 
 /** The part of an input from which the price is computed. */
 export interface PricedInput {
@@ -33,7 +33,7 @@ export function aggregatePrice(
   for (const { key, price, signatureType } of publishers) {
     const weight = known === undefined ? 1n : known.get(key);
     if (weight === undefined)
-      return `no weight was given for publisher ${keyText(key, signatureType === 'evm')}`;
+      return `no weight was given for publisher ${READER_RULES[signatureType].keyText(key)}`;
     sorted.push({ price, weight });
   }
   sorted.sort((a, b) => (a.price < b.price ? -1 : a.price > b.price ? 1 : 0));

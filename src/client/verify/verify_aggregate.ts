@@ -1,22 +1,19 @@
 import { sha256 } from '../../tlog/short_sha256.js';
 import { ALGORITHMS } from '../../wire/algorithms.js';
 import { foreignText } from '../../wire/foreign_text.js';
+import { SIGNATURES } from '../../wire/signatures.js';
 import { type AggregateForm, type PublisherForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
 import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
 import { CheckList, requireSigners, type Signers } from './checks.js';
-import { evmAggregateHash } from './evm_messages.js';
 import type { RecoverAddress } from './evm_signatures.js';
 import { parseExactJson } from './exact_json.js';
 import { keccak256 } from './keccak_sponge.js';
-import { keyText } from './number_text.js';
-import { starkExternalAssetId, starkPriceHash } from './stark_messages.js';
-import { starkVerify } from './stark_signatures.js';
+import { READER_RULES } from './reader_rules.js';
 import {
   type AggregateReport,
   checkPublisher,
   checkSigned,
-  evmHashOf,
   formFault,
   formOf,
 } from './verify_signed_price.js';
@@ -121,7 +118,7 @@ export function verifyNamed<S extends Signers>(
   else list.skip('signed_prices', 'absent');
   checkAlgorithm(list, aggregate, expected);
   checkService(list, aggregate, expected);
-  const signer = keyText(service.key, aggregate.signatureType === 'evm');
+  const signer = READER_RULES[aggregate.signatureType].keyText(service.key);
   const inputs = publishers === undefined ? 'absent' : 'checked';
   return { verdict: list.verdict, checks: list.checks, assetId, signer, inputs };
 }
@@ -193,30 +190,18 @@ function checkService(
     isEncodedAssetId(service.encodedAssetId, assetId),
     `it is not ${foreignText(assetId)}`,
   );
-  list.expectSigner(`${name} public_key`, service.key, keyText(service.key, signatureType === 'evm'));
-  if (signatureType === 'evm') {
-    const hash = evmHashOf(service, (address) =>
-      evmAggregateHash({
-        address,
-        assetId,
-        signedAtNs: service.timestampNs,
-        price: service.price,
-        merkleRoot: integerBytes(service.merkleRoot, 32),
-        checksum: integerBytes(service.checksum, 32),
-      }),
-    );
-    checkSigned(list, name, service, true, hash);
-  } else if (expected.oracleId === undefined) {
+  const { keyText, aggregateHash, signatureFault } = READER_RULES[signatureType];
+  list.expectSigner(`${name} public_key`, service.key, keyText(service.key));
+  if (SIGNATURES[signatureType].coversOracleId && expected.oracleId === undefined) {
     // Without the oracle ID the hash cannot be recomputed, so the signature may cover anything.
     const reason = "the service's oracle ID was not given";
     if (expected.signers === 'unchecked') list.skip(`${name} msg_hash`, reason);
     else list.expect(`${name} msg_hash`, false, reason);
-    const signed = starkVerify(service, service.msgHash, service.key);
-    list.expect(`${name} signature`, signed, 'it is not a signature of msg_hash by the key');
+    const fault = signatureFault(service, service.msgHash, list.recover);
+    list.expect(`${name} signature`, fault === undefined, 'it is not a signature of msg_hash by the key');
   } else {
-    const externalAssetId = starkExternalAssetId(assetId, expected.oracleId) ?? '';
-    const hash = starkPriceHash(externalAssetId, service.timestampNs, service.price);
-    checkSigned(list, name, service, false, hash);
+    const hash = aggregateHash(aggregate, expected.oracleId ?? '');
+    checkSigned(list, name, service, signatureType, hash);
   }
 }
 

@@ -1,14 +1,10 @@
 import { foreignText } from '../../wire/foreign_text.js';
+import type { SignatureType } from '../../wire/signatures.js';
 import { type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
-import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
 import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
-import { eip191Digest, evmPriceHash } from './evm_messages.js';
-import { isAddress, type RecoverAddress, signatureFault } from './evm_signatures.js';
 import { parseExactJson } from './exact_json.js';
 import { FormError } from './form_reader.js';
-import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
-import { isStarkAsset, starkPriceHash } from './stark_messages.js';
-import { starkVerify } from './stark_signatures.js';
+import { READER_RULES } from './reader_rules.js';
 
 /** The report on an aggregate or on a publisher's price. */
 export interface AggregateReport<S extends Signers = Signers> {
@@ -51,7 +47,7 @@ export function verifySignedPrice<const S extends Signers>(
   if (typeof form === 'string') return formFault(form);
   const list = new CheckList(signers);
   const name = 'signed_price';
-  const signer = keyText(form.key, form.signatureType === 'evm');
+  const signer = READER_RULES[form.signatureType].keyText(form.key);
   list.expect('form', true, '');
   list.expectSigner(`${name} publisher_key`, form.key, signer);
   checkPublisher(list, assetId, form, name);
@@ -65,18 +61,14 @@ export function checkPublisher(
   form: PublisherForm,
   name: string,
 ): void {
-  const isEvm = form.signatureType === 'evm';
-  const { externalAssetId } = form;
-  const isAsset = isEvm ? externalAssetId === assetId : isStarkAsset(externalAssetId, assetId);
+  const { externalAssetId, signatureType } = form;
+  const { isAsset, priceHash } = READER_RULES[signatureType];
   list.expect(
     `${name} asset`,
-    isAsset,
+    isAsset(externalAssetId, assetId),
     `external_asset_id ${foreignText(externalAssetId)} is not ${foreignText(assetId)}`,
   );
-  const hash = isEvm
-    ? evmHashOf(form, (address) => evmPriceHash(address, externalAssetId, form.timestampNs, form.price))
-    : starkPriceHash(externalAssetId, form.timestampNs, form.price);
-  checkSigned(list, name, form, isEvm, hash);
+  checkSigned(list, name, form, signatureType, priceHash(form));
 }
 
 /** Checks that the declared hash equals the recomputed hash, and that the signature covers the recomputed hash. */
@@ -84,31 +76,15 @@ export function checkSigned(
   list: CheckList<Signers>,
   name: string,
   form: SignedForm,
-  isEvm: boolean,
+  signatureType: SignatureType,
   hash: bigint | undefined,
 ): void {
-  const found = hash === undefined ? 'these values cannot be signed' : `recomputed ${hashText(hash, isEvm)}`;
+  const { hashText, signatureFault } = READER_RULES[signatureType];
+  const found = hash === undefined ? 'these values cannot be signed' : `recomputed ${hashText(hash)}`;
   list.expect(`${name} msg_hash`, hash === form.msgHash, found);
   if (hash === undefined) return;
-  const fault = isEvm ? evmSignatureFault(form, hash, list.recover) : starkSignatureFault(form, hash);
+  const fault = signatureFault(form, hash, list.recover);
   list.expect(`${name} signature`, fault === undefined, fault ?? '');
-}
-
-function evmSignatureFault(form: SignedForm, hash: bigint, recover: RecoverAddress): string | undefined {
-  const fault = signatureFault(form);
-  if (fault !== undefined) return fault;
-  const signer = recover(eip191Digest(integerBytes(hash, 32)), form);
-  if (isAddress(signer, form.key)) return undefined;
-  return signer === undefined ? 'no key fits it' : `it was made by ${prefixedHex(signer)}`;
-}
-
-function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined {
-  return starkVerify(form, hash, form.key) ? undefined : 'it was not made by the key';
-}
-
-/** Returns the hash that `hash` computes from the signer's 20-byte address; `undefined` when the key is not an address. */
-export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
-  return isAddressKey(form.key) ? bytesInteger(hash(integerBytes(form.key, ADDRESS_BYTES))) : undefined;
 }
 
 /** Returns the report on an unreadable value. */

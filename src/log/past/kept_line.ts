@@ -3,7 +3,7 @@ import { parseHex, toHex } from '../../model/hex.js';
 import type { Price } from '../../model/price.js';
 import type { TimeNs } from '../../model/time.js';
 import { inputTexts, readInputLine } from '../../wire/aggregate_line.js';
-import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../../wire/signatures.js';
+import { SIGNATURES, WORD_BYTES } from '../../wire/signatures.js';
 
 /** An aggregate as the files of an hour keep it. */
 export interface SplitLine {
@@ -100,7 +100,7 @@ function aggregateHash(kept: string): Buffer | undefined {
   if (found === null) return undefined;
   const [, symbol = '', price = '', key = '', time = '', root = '', checksum = ''] = found;
   if (last.key !== key || last.checksum !== checksum) {
-    const address = parseHex(key, PUBLIC_KEY_BYTES.evm);
+    const address = parseHex(key, SIGNATURES.evm.keyBytes);
     if (address === undefined) return undefined;
     last = { key, checksum, address, checksumBytes: Buffer.from(checksum, 'hex') };
   }
@@ -116,7 +116,7 @@ function aggregateHash(kept: string): Buffer | undefined {
 
 function inputHash(kept: string): Buffer | undefined {
   const line = readInputLine(kept.replace(NO_HASH, ANY_HASH));
-  const address = line && parseHex(line.texts.publisherKey, PUBLIC_KEY_BYTES.evm);
+  const address = line && parseHex(line.texts.publisherKey, SIGNATURES.evm.keyBytes);
   if (line === undefined || address === undefined) return undefined;
   const { externalAssetId, price } = line.texts;
   return evmPriceHash(address, externalAssetId, BigInt(line.timestamp) as TimeNs, BigInt(price) as Price);

@@ -1,6 +1,6 @@
 import type { SignatureType } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
-import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { SIGNATURE_TYPE_PATTERN } from '../../wire/signatures.js';
 
 /**
  * An entry in the past of an asset. `priced`: an aggregate. `ended`: the asset has no price. `gap`: entries of the asset are lost from this time
@@ -58,7 +58,7 @@ export function stateText(kind: StateKind, { symbol, signatureType }: AssetName,
 }
 
 const TEXT = '"((?:[^"\\\\]|\\\\.)*)"';
-const TYPE = `"(${SIGNATURE_TYPES.join('|')})"`;
+const TYPE = `"${SIGNATURE_TYPE_PATTERN}"`;
 const AGGREGATE = new RegExp(`^\\{"timestamp":\\d+,"asset_id":${TEXT},"signature_type":${TYPE}`);
 const STATE = new RegExp(`^\\{"(ended|gap)":${TEXT},"type":${TYPE},"at":"(\\d+)"`);
 const LOSS = '{"lost":true}';

@@ -1,7 +1,7 @@
 import type { SignatureType } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
 import { parseTimeNs, type TimeNs } from '../../model/time.js';
-import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import { SIGNATURE_TYPE_PATTERN } from '../../wire/signatures.js';
 import { candleOf, candleText, type Holding, holdingText, readHolding } from '../records/holding.js';
 
 /** The entry that a process appends when it has written everything, and stops. */
@@ -67,7 +67,7 @@ export function markEntry({ kind, number, value }: MarkEntry): string {
 
 const ACCEPTED = ',"accepted":';
 const AGGREGATE = new RegExp(
-  `^\\{"at":.{1,400}?,"aggregate":\\{"timestamp":\\d+,"asset_id":"([^"]+)","signature_type":"(${SIGNATURE_TYPES.join('|')})"`,
+  `^\\{"at":.{1,400}?,"aggregate":\\{"timestamp":\\d+,"asset_id":"([^"]+)","signature_type":"${SIGNATURE_TYPE_PATTERN}"`,
 );
 
 /**

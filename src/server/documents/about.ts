@@ -1,5 +1,7 @@
 import { REST_PATHS } from '../../wire/paths.js';
+import { SIGNATURE_TYPES, SIGNATURES } from '../../wire/signatures.js';
 import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
+import { SIGNATURE_DOCUMENTS } from '../schemas/signature_documents.js';
 
 // Descriptions of the service in CommonMark, for the `description` fields of both documents.
 
@@ -12,19 +14,28 @@ of nanoseconds, which a double does not hold: read them with a parser that keeps
 const loginHeader = (name: string, description: string) =>
   ({ type: 'apiKey', in: 'header', name, description }) as const;
 
+/** The titles of the signature types with a recovery value. */
+const WITH_RECOVERY = SIGNATURE_TYPES.filter((type) => SIGNATURES[type].hasRecovery)
+  .map((type) => SIGNATURES[type].title)
+  .join(' and ');
+
+function sentence(text: string): string {
+  return text[0]!.toUpperCase() + text.slice(1);
+}
+
 /** The headers of a login with a signature. A request must have all four headers. */
 export const LOGIN_SCHEMES = {
   loginKey: loginHeader(
     'X-Public-Key',
-    'The address of an EVM key, or the x coordinate of a Stark public key, as `0x` hex.',
+    `${sentence(SIGNATURE_TYPES.map((type) => SIGNATURE_DOCUMENTS[type].loginKey).join(', or '))}, as \`0x\` hex.`,
   ),
   loginTime: loginHeader('X-Timestamp', 'UNIX nanoseconds in decimal; whole seconds are signed.'),
   loginSignature: loginHeader(
     'X-Signature',
-    'r and s of 32 bytes each and for EVM v (1b or 1c), as `0x` hex: the signature of a price, as a publisher signs it, of the \
-asset `STORKAUTH`.',
+    `r and s of 32 bytes each and for ${WITH_RECOVERY} v (1b or 1c), as \`0x\` hex: the signature of a price, as a publisher signs it, of the \
+asset \`STORKAUTH\`.`,
   ),
-  loginType: loginHeader('X-Signature-Type', '`evm` or `stark`.'),
+  loginType: loginHeader('X-Signature-Type', `${SIGNATURE_TYPES.map((type) => `\`${type}\``).join(' or ')}.`),
 } as const;
 
 /** The login of a web page that opens a stream. A web page cannot set an `Authorization` header. */

@@ -1,9 +1,11 @@
 import type { z } from 'zod';
 import { CLOSE_MEANINGS, CLOSE_PATHS, CLOSES, type Close, type ClosePaths } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js';
+import { SIGNATURE_TYPES, SIGNATURES, type SignatureType } from '../../wire/signatures.js';
 import { aggregateQuery } from '../schemas/aggregate_schemas.js';
 import { publishQuery, streamQuery } from '../schemas/message_schemas.js';
-import type { MessageName } from './message_catalogue.js';
+import { componentName } from '../schemas/signature_documents.js';
+import { type MessageName, publishMessageName } from './message_catalogue.js';
 import type { RouteGroupName } from './route_groups.js';
 
 /** An exchange on a channel, from the view of the service. */
@@ -89,20 +91,16 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
       },
     },
   },
-  publishEvm: publishChannel('EVM', PUBLISH_PATHS.evm, 'publishEvmPrices', 'evmSignedPrices'),
-  publishStark: publishChannel('Stark', PUBLISH_PATHS.stark, 'publishStarkPrices', 'starkSignedPrices'),
-  subscribeEvm: subscribeChannel('EVM', SUBSCRIBE_PATHS.evm),
-  subscribeStark: subscribeChannel('Stark', SUBSCRIBE_PATHS.stark),
+  ...Object.fromEntries([
+    ...SIGNATURE_TYPES.map((type) => [`publish${componentName(type)}`, publishChannel(type)] as const),
+    ...SIGNATURE_TYPES.map((type) => [`subscribe${componentName(type)}`, subscribeChannel(type)] as const),
+  ]),
 };
 
-function publishChannel(
-  kind: string,
-  address: string,
-  operation: string,
-  message: MessageName,
-): ChannelDefinition {
+function publishChannel(type: SignatureType): ChannelDefinition {
+  const { title: kind } = SIGNATURES[type];
   return {
-    address,
+    address: PUBLISH_PATHS[type],
     group: 'publishing',
     title: `Publishing, ${kind} signatures`,
     description: `Takes updates of publishers with ${kind} signatures. Each update of a message is judged by itself: the \
@@ -114,10 +112,10 @@ good ones count, the bad ones are reported.
 ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'publish'])}`,
     query: publishQuery,
     operations: {
-      [operation]: {
+      [`publish${componentName(type)}Prices`]: {
         action: 'receive',
         summary: 'Publish signed prices',
-        messages: [message],
+        messages: [publishMessageName(type)],
         reply: ['ack', 'publishError'],
       },
       [`ping${kind}Publishing`]: {
@@ -130,9 +128,10 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'publish'])}`,
   };
 }
 
-function subscribeChannel(kind: 'EVM' | 'Stark', address: string): ChannelDefinition {
+function subscribeChannel(type: SignatureType): ChannelDefinition {
+  const { title: kind } = SIGNATURES[type];
   return {
-    address,
+    address: SUBSCRIBE_PATHS[type],
     group: 'streams',
     title: `Signed aggregates, ${kind} signatures`,
     description: `Sends the aggregates of subscribed assets with ${kind} signatures: each at once when it is subscribed, and then whenever \

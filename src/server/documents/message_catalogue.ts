@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { REST_PATHS } from '../../wire/paths.js';
 import { UNKNOWN_ASSET } from '../../wire/publish_message.js';
 import { DEFAULT_SERVICE_NAME, signedPriceField } from '../../wire/service_name.js';
+import { SIGNATURE_TYPES, SIGNATURES, type SignatureType } from '../../wire/signatures.js';
 import {
   aggregateError,
   aggregateSubscribe,
@@ -12,13 +13,12 @@ import {
 } from '../schemas/aggregate_schemas.js';
 import {
   ack,
-  evmSignedPrices,
   ping,
   pong,
   publishError,
+  SIGNED_PRICES,
   signedFrame,
   signedPayload,
-  starkSignedPrices,
   streamError,
   subscribe,
   subscribed,
@@ -27,6 +27,7 @@ import {
   unsubscribe,
   unsubscribed,
 } from '../schemas/message_schemas.js';
+import { SIGNATURE_DOCUMENTS } from '../schemas/signature_documents.js';
 import { describePayload } from './payload_layout.js';
 
 /** A message of a WebSocket with its purpose and its schema. */
@@ -45,46 +46,8 @@ export type MessageName = keyof typeof MESSAGES;
 const SIGNED_PAYLOAD =
   '0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000';
 
-const UPDATE_OF_EVM = {
-  oracle_id: 'czowx',
-  asset_id: 'BTCUSD',
-  trigger: 'clock',
-  signed_price: {
-    publisher_key: '0x99e295e85cb07c16b7bb62a44df532a7f2620237',
-    external_asset_id: 'BTCUSD',
-    signature_type: 'evm',
-    price: '72147681412670819000000',
-    timestamped_signature: {
-      signature: {
-        r: '0x14e378dcf486b15c157fb6af80fc275b895bd1cae818fc4597a6b4a1571a831e',
-        s: '0x79b4823a159988c04576ff71bc3ca168a631ac666094b0f4157e59b2892f6490',
-        v: '0x1b',
-      },
-      timestamp: '1710191092123456789',
-      msg_hash: '0x4a8e2a9c736a3a2e315facf28ba95e126e37b57646481078e4f0809262c6560b',
-    },
-  },
-};
-
-const UPDATE_OF_STARK = {
-  oracle_id: 'czowx',
-  asset_id: 'DYDXUSD',
-  trigger: 'clock',
-  signed_price: {
-    publisher_key: '0x418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06',
-    external_asset_id: '0x44594458555344000000000000000000637a6f7778',
-    signature_type: 'stark',
-    price: '3335950349880000000',
-    timestamped_signature: {
-      signature: {
-        r: '0x60bbbb4142bca69a5278ecccb59964e3449e43915b02e5c729b9752a16309ac',
-        s: '0x4cdbe54b985f6fb4495398f94554883ead7cbb983597dc7ea8b9e32dfe95c27',
-      },
-      timestamp: '1708940577123456789',
-      msg_hash: '0x7cc1cf795d076cfff8b5920adb2dcc0d13813ed4519220a36d693e6084abe1c',
-    },
-  },
-};
+const { signature: SIGNATURE, msg_hash: HASH } =
+  SIGNATURE_DOCUMENTS.evm.update.signed_price.timestamped_signature;
 
 /** @param serviceName the first word of the field `service_signed_price` */
 export function oraclePricesMessage(serviceName: string): MessageDefinition {
@@ -115,17 +78,38 @@ const SERVICE_SIGNED_PRICE = {
   encoded_asset_id: 'QlRDVVNE',
   price: '72147681412670819000000',
   timestamped_signature: {
-    signature: UPDATE_OF_EVM.signed_price.timestamped_signature.signature,
+    signature: SIGNATURE,
     timestamp: 1710191092500000000,
-    msg_hash: UPDATE_OF_EVM.signed_price.timestamped_signature.msg_hash,
+    msg_hash: HASH,
   },
-  publisher_merkle_root: UPDATE_OF_EVM.signed_price.timestamped_signature.msg_hash,
+  publisher_merkle_root: HASH,
   calculation_alg: {
     type: 'median',
     version: 'v1',
     checksum: '9be7e9f9ed459417d96112a7467bd0b27575a2c7847195c68f805b70ce1795ba',
   },
 };
+
+type PublishMessageName = `${SignatureType}SignedPrices`;
+
+/** Returns the name of the message with which publishers send prices of a signature type. */
+export function publishMessageName(type: SignatureType): PublishMessageName {
+  return `${type}SignedPrices`;
+}
+
+function publishMessages(): Readonly<Record<PublishMessageName, MessageDefinition>> {
+  const messages = SIGNATURE_TYPES.map((type) => {
+    const { curve, update } = SIGNATURE_DOCUMENTS[type];
+    const message: MessageDefinition = {
+      title: `Signed prices, ${SIGNATURES[type].title}`,
+      summary: `Updates that a publisher signed on ${curve}`,
+      schema: SIGNED_PRICES[type],
+      example: { type: 'signed_prices', trace_id: 'a-1', data: { [update.asset_id]: update } },
+    };
+    return [publishMessageName(type), message];
+  });
+  return Object.fromEntries(messages) as Record<PublishMessageName, MessageDefinition>;
+}
 
 /** All messages, in both directions. */
 export const MESSAGES = {
@@ -207,18 +191,7 @@ export const MESSAGES = {
     schema: signedPayload,
     example: SIGNED_PAYLOAD.slice(2),
   },
-  evmSignedPrices: {
-    title: 'Signed prices, EVM',
-    summary: 'Updates that a publisher signed on secp256k1',
-    schema: evmSignedPrices,
-    example: { type: 'signed_prices', trace_id: 'a-1', data: { BTCUSD: UPDATE_OF_EVM } },
-  },
-  starkSignedPrices: {
-    title: 'Signed prices, Stark',
-    summary: 'Updates that a publisher signed on the Stark curve',
-    schema: starkSignedPrices,
-    example: { type: 'signed_prices', trace_id: 'a-1', data: { DYDXUSD: UPDATE_OF_STARK } },
-  },
+  ...publishMessages(),
   ack: {
     title: 'Acknowledgement',
     summary: 'What became of each update; with `ack=true` or `ack=durable`',

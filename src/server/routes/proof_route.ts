@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { keccak256 } from '../../crypto/keccak.js';
 import type { LedgerReader, ProofAnswer } from '../../publiclog/ledger/ledger_reader.js';
 import { REST_PATHS } from '../../wire/paths.js';
+import { DEFAULT_SIGNATURE_TYPE } from '../../wire/signatures.js';
 import type { FindAsset } from '../rest/asked_assets.js';
 import { EVERY_ORIGIN } from '../rest/log_files.js';
 import { assetParameter, signatureTypeParameter, unixNanoseconds } from '../rest/parameters.js';
@@ -45,7 +46,7 @@ export function proofRoutes({ findAsset, logFiles }: ProofRouteOptions): [string
         errors: [400, 404, 410, 500, 503],
         handle({ asset, timestamp, signature_type: wanted }) {
           // The log may contain an asset that the configuration no longer has. The type of the request then applies.
-          const signatureType = wanted ?? findAsset(asset)?.signatureType ?? 'evm';
+          const signatureType = wanted ?? findAsset(asset)?.signatureType ?? DEFAULT_SIGNATURE_TYPE;
           const symbolHash = keccak256(Buffer.from(asset));
           return { later: answer(logFiles.proofOf({ signatureType, symbolHash, timeNs: timestamp })) };
         },

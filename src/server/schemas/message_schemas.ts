@@ -14,6 +14,7 @@ import {
   SIGNED_PRICES_TYPE,
   TRACE_ID_LENGTH_MAX,
 } from '../../wire/publish_message.js';
+import { bySignatureType, SIGNATURES } from '../../wire/signatures.js';
 import {
   CHANNELS,
   DEFAULT_CHANNEL,
@@ -29,6 +30,7 @@ import {
   TAXONOMY_TYPE,
 } from '../../wire/stream.js';
 import { STREAM_ATTRIBUTES, type StreamAttribute } from '../../wire/stream_attributes.js';
+import { componentName, SIGNATURE_DOCUMENTS } from './signature_documents.js';
 import {
   assetId,
   marketStatusCode,
@@ -213,24 +215,27 @@ const publishedTimestamp = z
     z.string().regex(/^(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})$/),
   ])
   .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
-/** The patterns of prices. A pattern cannot express `2^127 − 1`, so the patterns allow at most 38 digits. */
-const PRICE_PATTERNS = { evm: /^(?:0|-?[1-9][0-9]{0,37})$/, stark: /^(?:0|[1-9][0-9]{0,37})$/ };
 /** A number of up to 32 bytes in hex. A sender may omit leading zeros. */
 const word = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
-const address = z.string().regex(/^0x[0-9a-fA-F]{1,40}$/);
 const recovery = z
   .string()
   .regex(/^0x0{0,62}(?:1[bBcC]|[01])$/)
   .describe('`0x1b`, `0x1c`, `0x0` or `0x1`');
 
 /** Makes the schema of a publish message on one of the publisher paths. */
-function signedPrices<S extends z.ZodType>(signatureType: SignatureType, signature: S, externalId: string) {
-  const key =
-    signatureType === 'evm' ? address.describe('Address') : word.describe("The public key's x coordinate");
+function signedPrices(signatureType: SignatureType) {
+  const { keyBytes, hasRecovery, signsNegativePrices } = SIGNATURES[signatureType];
+  const { keyField, externalId } = SIGNATURE_DOCUMENTS[signatureType];
+  const key = z
+    .string()
+    .regex(new RegExp(`^0x[0-9a-fA-F]{1,${2 * keyBytes}}$`))
+    .describe(keyField);
+  // A pattern cannot express `2^127 − 1`, so the pattern allows at most 38 digits.
   const price = z
     .string()
-    .regex(PRICE_PATTERNS[signatureType])
+    .regex(signsNegativePrices ? /^(?:0|-?[1-9][0-9]{0,37})$/ : /^(?:0|[1-9][0-9]{0,37})$/)
     .describe('The price times 10^18 as a decimal integer');
+  const signature = z.object({ r: word, s: word, ...(hasRecovery && { v: recovery }) });
   const update = z.object({
     oracle_id: z.string().optional().describe('The name of the publisher; it is not kept'),
     asset_id: assetId.describe('The key that the update stands under'),
@@ -244,24 +249,20 @@ function signedPrices<S extends z.ZodType>(signatureType: SignatureType, signatu
       metadata: metadata.optional().describe(METADATA_LIMITS),
     }),
   });
-  return z.object({
-    type: z.literal(SIGNED_PRICES_TYPE),
-    trace_id: traceId.nullable().optional().describe('Chosen by the publisher; it comes back in the answer'),
-    data: z.record(assetId, update).describe('By asset ID; each update is judged by itself'),
-  });
+  return z
+    .object({
+      type: z.literal(SIGNED_PRICES_TYPE),
+      trace_id: traceId
+        .nullable()
+        .optional()
+        .describe('Chosen by the publisher; it comes back in the answer'),
+      data: z.record(assetId, update).describe('By asset ID; each update is judged by itself'),
+    })
+    .meta({ id: `${componentName(signatureType)}SignedPrices` });
 }
 
-export const evmSignedPrices = signedPrices(
-  'evm',
-  z.object({ r: word, s: word, v: recovery }),
-  'The asset ID itself',
-).meta({ id: 'EvmSignedPrices' });
-
-export const starkSignedPrices = signedPrices(
-  'stark',
-  z.object({ r: word, s: word }),
-  'Asset ID and oracle ID in hex',
-).meta({ id: 'StarkSignedPrices' });
+/** The schemas of publish messages, by signature type. */
+export const SIGNED_PRICES = bySignatureType(signedPrices);
 
 const rejected = z.record(z.string(), z.string()).describe('Asset ID to the reason');
 

@@ -10,7 +10,8 @@ import {
 import { REST_PATHS } from '../../wire/paths.js';
 import { PRICE_PATTERN } from '../../wire/quantized_price.js';
 import { signedPriceField } from '../../wire/service_name.js';
-import { SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
+import { SIGNATURE_TYPES, SIGNATURES, TRIGGERS } from '../../wire/signatures.js';
+import { componentName, textOfEach } from './signature_documents.js';
 
 // The values of REST and of the streams in their form on the wire. Each value has one definition. Handlers take their types from
 // these schemas, and the OpenAPI and AsyncAPI documents come from these schemas. A schema with an `id` becomes a component of
@@ -39,7 +40,7 @@ export const encodedAssetId = z.string().meta({
 });
 export const signatureType = z.enum(SIGNATURE_TYPES).meta({
   id: 'SignatureType',
-  description: '`evm`: ECDSA on secp256k1 over Keccak-256. `stark`: ECDSA on the Stark curve over Pedersen',
+  description: textOfEach(({ rule }) => rule),
 });
 const uint16 = z.int().min(0).max(UINT16_MAX);
 export const streamingAssetId = uint16.meta({
@@ -64,11 +65,16 @@ export const errorResponse = z
   .strictObject({ error: z.string() })
   .meta({ id: 'ErrorResponse', description: 'What went wrong, naming the parameter at fault' });
 
-export const evmSignature = z.strictObject({ r: hex, s: hex, v: hex }).meta({ id: 'EvmSignature' });
-export const starkSignature = z.strictObject({ r: hex, s: hex }).meta({ id: 'StarkSignature' });
+const signature = z.union(
+  SIGNATURE_TYPES.map((type) =>
+    z
+      .strictObject({ r: hex, s: hex, ...(SIGNATURES[type].hasRecovery && { v: hex }) })
+      .meta({ id: `${componentName(type)}Signature` }),
+  ),
+);
 
 export const timestampedSignature = z
-  .strictObject({ signature: z.union([evmSignature, starkSignature]), timestamp: timestampNs, msg_hash: hex })
+  .strictObject({ signature, timestamp: timestampNs, msg_hash: hex })
   .meta({ id: 'TimestampedSignature' });
 
 export const calculationAlg = z
@@ -217,7 +223,7 @@ export const pushedAssets = z
 
 export const serviceSigner = z
   .strictObject({
-    address: hex.describe("`evm`: the address. `stark`: the public key's x coordinate"),
+    address: hex.describe(textOfEach(({ key }) => key)),
     signature_type: signatureType,
     role: z.enum(['aggregate', 'stream']).meta({
       title: 'SignerRole',
@@ -242,7 +248,7 @@ export const taxonomy = z
         'The meaning of the IDs in `assets`, signed by the key that signs streaming payloads now. ' +
           'Bytes: signature `r` (32), `s` (32), `v` (1, 0 or 1), then the body: taxonomy ID (2), time of the signature in nanoseconds (8), ' +
           'number of assets (4), root (32). The root is the Keccak-256 of the entries of all assets in the order of their IDs; an entry is ' +
-          'the ID (2), the type (1, 0 evm, 1 stark), the length of the symbol (2) and the symbol in UTF-8. The signature covers the ' +
+          `the ID (2), the type (1, ${SIGNATURE_TYPES.map((type, i) => `${i} ${type}`).join(', ')}), the length of the symbol (2) and the symbol in UTF-8. The signature covers the ` +
           'Keccak-256 of the byte 0xFF, the ASCII text `tickseal-taxonomy/v1` and the body, without the EIP-191 prefix. Integers are big-endian. ' +
           'Absent where this node signs no payloads',
       ),

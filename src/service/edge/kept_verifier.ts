@@ -1,21 +1,18 @@
-import { checksumAddress } from '../../crypto/checksum_address.js';
-import { encodedAssetId, evmAggregateHash } from '../../crypto/evm.js';
-import { type EvmVerifyJob, verifyAlone } from '../../crypto/evm_verifier.js';
+import { encodedAssetId } from '../../crypto/evm.js';
 import { merkleRoot } from '../../crypto/merkle.js';
-import type { CryptoJobs, StarkVerifyJob } from '../../crypto/pool/jobs.js';
-import { starkPriceMessage } from '../../crypto/stark/stark.js';
-import { fillStarkTables } from '../../crypto/stark/stark_tables.js';
+import type { CryptoJobs } from '../../crypto/pool/jobs.js';
+import type { VerifyJob } from '../../crypto/signatures/signature_rules.js';
+import { SIGNATURE_RULES } from '../../crypto/signatures/signature_table.js';
 import type { ReceivedLine } from '../../log/past/past_answer.js';
 import type { ShownFacts } from '../../log/records/signed_line.js';
 import type { SignatureType } from '../../model/asset.js';
-import { parseHex, toHex } from '../../model/hex.js';
+import { parseHex } from '../../model/hex.js';
 import { PRICE_MAX, PRICE_MIN, parsePrice } from '../../model/price.js';
 import { type PublisherPrice, placeAmong, type SignedAggregate } from '../../model/signed_price.js';
 import { readMetadataText } from '../../prices/message.js';
-import { type SignedFields, signatureJob } from '../../prices/signature_jobs.js';
 import { parseSignature } from '../../prices/signature_texts.js';
 import { SERVICE_NAME_PATTERN } from '../../wire/service_name.js';
-import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../../wire/signatures.js';
+import { SIGNATURES, WORD_BYTES } from '../../wire/signatures.js';
 
 /** The facts that decide which aggregates are the service's own. */
 export interface KeptSigners {
@@ -26,16 +23,15 @@ export interface KeptSigners {
 }
 
 export interface KeptVerifierOptions extends KeptSigners {
-  /** Verifies Stark signatures on this thread. */
-  readonly here: Pick<CryptoJobs, 'verifyStark'>;
+  /** Verifies signatures on this thread. */
+  readonly here: CryptoJobs;
   /** Does work in turn with other work of this thread. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
   readonly nowMs: () => number;
 }
 
-/** The time after which a turn ends, and the largest number of signatures in a turn, by type. Verifying them takes about 2 ms. */
+/** The time after which a turn ends. A turn verifies at most the signatures that take about this time. */
 const TURN_MS = 2;
-const JOBS_MAX = { evm: 32, stark: 4 } as const;
 
 const SERVICE_NAME = new RegExp(`^${SERVICE_NAME_PATTERN}$`);
 const CHECKSUM = /^[0-9a-f]{64}$/;
@@ -49,9 +45,10 @@ export class NotVerified extends Error {
 }
 
 /** A signature that must be verified. */
-export type KeptJob =
-  | { readonly type: 'evm'; readonly job: EvmVerifyJob }
-  | { readonly type: 'stark'; readonly job: StarkVerifyJob };
+export interface KeptJob {
+  readonly type: SignatureType;
+  readonly job: VerifyJob;
+}
 
 /**
  * Verifies aggregates of another node's past: the service's hash and signature, the Merkle root, each publisher's hash and signature,
@@ -66,7 +63,7 @@ export async function verifyKept(
   const checks = new KeptChecks(signers);
   const waiting: KeptJob[] = [];
 
-  /** Verifies a part of the entries. @returns false at the end, or before a signature that needs the Stark tables */
+  /** Verifies a part of the entries. @returns false at the end, or before a signature that needs tables */
   async function part(): Promise<boolean> {
     const endMs = nowMs() + TURN_MS;
     for (let done = 0; ; ) {
@@ -77,25 +74,25 @@ export async function verifyKept(
         waiting.push(...checks.jobsOf(entry));
         continue;
       }
-      if (next.type === 'stark' && !hasStarkTables) {
+      const { fillTables, verifyOne, jobsIn2Ms } = SIGNATURE_RULES[next.type];
+      if (fillTables !== undefined && !withTables.has(next.type)) {
         waiting.unshift(next);
         return false;
       }
-      // The tables for many signatures would take 50 ms, and 3 ms for each key.
-      const verdict = next.type === 'evm' ? verifyAlone(next.job) : here.verifyStark([next.job])[0];
-      if (verdict !== 'valid') throw new NotVerified('a signature is invalid');
+      if (verifyOne(here, next.job) !== 'valid') throw new NotVerified('a signature is invalid');
       done++;
-      if (done >= JOBS_MAX[next.type] || nowMs() >= endMs) return true;
+      if (done >= jobsIn2Ms || nowMs() >= endMs) return true;
     }
   }
 
-  let hasStarkTables = false;
+  const withTables = new Set<SignatureType>();
   for (;;) {
     while (await turn(part));
-    if (waiting.length === 0) return;
-    // Without this call, the first Stark signature would fill the tables in a turn of 0.2 s.
-    await fillStarkTables(setImmediate);
-    hasStarkTables = true;
+    const next = waiting[0];
+    if (next === undefined) return;
+    // Without this call, the first signature of the type would fill the tables in one turn.
+    await SIGNATURE_RULES[next.type].fillTables?.(setImmediate);
+    withTables.add(next.type);
   }
 }
 
@@ -131,15 +128,16 @@ export class KeptChecks {
       known = { symbol, checksum: Buffer.from(shown.checksum, 'hex') };
       this.#shown.set(shown, known);
     }
-    const jobs = [aggregateJob(aggregate, key, known.checksum, this.#signers.oracleId)];
+    const { aggregateJob } = SIGNATURE_RULES[type];
+    const jobs = [keptJob(type, aggregateJob(aggregate, key, known.checksum, this.#signers.oracleId))];
     if (hasInputs) jobs.push(...this.#inputs.jobsOf(aggregate));
     return jobs;
   }
 
   #keyOf(type: SignatureType, publicKey: string): Buffer {
     if (this.#last?.publicKey === publicKey && this.#last.type === type) return this.#last.key;
-    const key = parseHex(publicKey, PUBLIC_KEY_BYTES[type]);
-    const keyText = key && (type === 'evm' ? checksumAddress(key) : toHex(key));
+    const key = parseHex(publicKey, SIGNATURES[type].keyBytes);
+    const keyText = key && SIGNATURE_RULES[type].keyText(key);
     if (key === undefined || keyText !== publicKey || !this.#signers.isSigner(type, publicKey.toLowerCase()))
       throw new NotVerified(`${publicKey} is no known signer`);
     this.#last = { type, publicKey, key };
@@ -203,43 +201,22 @@ function checkShown(
   requireVerified(VERSION.test(version) && CHECKSUM.test(checksum), 'the algorithm is invalid');
 }
 
-function aggregateJob(
-  aggregate: SignedAggregate,
-  key: Buffer,
-  checksum: Uint8Array,
-  oracleId: string,
-): KeptJob {
-  const { symbol, signatureType, signedAtNs, price, merkleRoot: root, msgHash, r, s, v } = aggregate;
-  if (signatureType === 'evm') {
-    const fields = { address: key, symbol, signedAtNs, price, merkleRoot: root, checksum };
-    requireVerified(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
-    requireVerified(v === 27 || v === 28, 'v is missing');
-    const recovery = v === 28 ? 1 : 0;
-    const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
-    signature.set(r);
-    signature.set(s, WORD_BYTES);
-    return { type: 'evm', job: { msgHash, signature, recovery, address: key } };
-  }
-  const message = starkPriceMessage(symbol, oracleId, signedAtNs, price);
-  if (message === undefined || v !== undefined) throw new NotVerified('no Stark signature has this form');
-  return { type: 'stark', job: { ...message, msgHash, r, s, publicKey: key } };
-}
-
 function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): KeptJob {
   const { price, timestampNs, wire } = input;
-  const key = parseHex(wire.publisherKey, PUBLIC_KEY_BYTES[type]);
+  const { keyBytes, coversOracleId } = SIGNATURES[type];
+  const key = parseHex(wire.publisherKey, keyBytes);
   const signature = parseSignature(wire, type);
-  const msgHash = parseHex(wire.msgHash, 32);
+  const msgHash = parseHex(wire.msgHash, WORD_BYTES);
   if (key === undefined || msgHash === undefined || typeof signature === 'string')
     throw new NotVerified('an input has an invalid key, hash or signature');
   requireVerified(parsePrice(wire.price) === price, 'an input has another price than its text');
-  requireVerified(type === 'stark' || wire.externalAssetId === symbol, 'an input is of another asset');
+  requireVerified(coversOracleId || wire.externalAssetId === symbol, 'an input is of another asset');
   const { metadata } = wire;
   requireVerified(
     metadata === undefined || readMetadataText(metadata) === metadata,
     'the metadata of an input is invalid',
   );
-  const fields: SignedFields = {
+  const claim = {
     raw: wire,
     asset: { symbol },
     publisher: { key, oracleId: undefined },
@@ -248,11 +225,14 @@ function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): K
     msgHash,
     signature: signature.rs,
     recovery: signature.recovery,
-    verified: false,
   };
-  const job = signatureJob(fields, type);
+  return keptJob(type, SIGNATURE_RULES[type].priceJob(claim));
+}
+
+/** @throws NotVerified with the reason for a refusal */
+function keptJob(type: SignatureType, job: VerifyJob | string): KeptJob {
   if (typeof job === 'string') throw new NotVerified(job);
-  return type === 'evm' ? { type, job: job as EvmVerifyJob } : { type, job: job as StarkVerifyJob };
+  return { type, job };
 }
 
 function requireVerified(isTrue: boolean, reason: string): void {

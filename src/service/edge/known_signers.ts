@@ -2,6 +2,7 @@ import { announcedList } from '../../config/announced_chain.js';
 import type { Config } from '../../config/config.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { NodeList } from '../../model/node_list.js';
+import { typeOfKind } from '../../wire/announcement.js';
 
 /** Returns the current configuration and nodes. */
 export type SignerState = () => {
@@ -36,7 +37,7 @@ function keysOf(config: Pick<Config, 'announcements'>, { signers }: NodeList): S
     if (role === 'aggregate') known.add(`${signatureType} ${address.toLowerCase()}`);
   const announced = (announcedList(config)?.signers ?? []).filter(({ kind }) => kind !== 'stream');
   for (const { kind, key, isRevoked } of announced) {
-    const name = `${kind === 'evm aggregate' ? 'evm' : 'stark'} ${key}`;
+    const name = `${typeOfKind(kind)} ${key}`;
     if (isRevoked) known.delete(name);
     else known.add(name);
   }

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { isSameKey, keyTypeOf, PinnedSigners } from '../../../src/client/page/pins.js';
+import { isSameKey, PinnedSigners } from '../../../src/client/page/pins.js';
 import { assetAt, hashWith, readPlace } from '../../../src/client/page/place.js';
 
 const EVM = `0x${'Ab'.repeat(20)}`;
@@ -56,13 +56,6 @@ test('what is stored and is no pin counts as none', async (t) => {
     values.set('tickseal.signer.evm', stored);
     t.equal(pins.get('evm'), undefined, stored);
   }
-});
-
-test('a key tells its type by its length', async (t) => {
-  t.equal(keyTypeOf(EVM), 'evm');
-  t.equal(keyTypeOf(STARK), 'stark');
-  for (const text of ['', '0x', EVM.slice(2), `${STARK}12`, `0x${'g'.repeat(40)}`])
-    t.equal(keyTypeOf(text), undefined, text);
 });
 
 test('the address has the place, and keeps what is not changed', async (t) => {

@@ -9,8 +9,8 @@ import { decodePayload } from '../../../src/client/index.js';
 import { readPublishMessage } from '../../../src/prices/message.js';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import {
-  evmSignedPrices,
   ping,
+  SIGNED_PRICES,
   streamQuery,
   subscribe,
   unsubscribe,
@@ -169,7 +169,7 @@ test('the documented publish message is the one that is understood', async (t) =
     [TRACE_ID_LENGTH_MAX + 1, false],
   ] as const) {
     const message = { ...example, trace_id: 'x'.repeat(length) };
-    t.equal(evmSignedPrices.safeParse(message).success, fits);
+    t.equal(SIGNED_PRICES.evm.safeParse(message).success, fits);
     const read = readPublishMessage(JSON.stringify(message), 1);
     t.equal(read.ok && read.fault === undefined, fits);
   }
