@@ -59,7 +59,7 @@ export class EntryOrder {
     return this.#lostFromNs;
   }
 
-  /** Notes that entries are lost from here to the next entry. Before the first entry of a past, there is nothing to lose. */
+  /** Notes that entries are lost from here to the next aggregate. Before the first entry of a past, there is nothing to lose. */
   lose(damage?: string): void {
     if (this.#latestNs === 0n) return;
     this.#lostFromNs ??= this.#latestNs + 1n;
@@ -80,7 +80,8 @@ export class EntryOrder {
       entry,
       isCarried: this.#hasRepeated && timeNs < this.#latestNs,
       isBeginning,
-      lost: isLater ? this.#takeLost(timeNs - 1n) : undefined,
+      // The end of a price after a loss follows from inputs before it, so it says nothing about the lost time.
+      lost: isLater && entry.kind === 'priced' ? this.#takeLost(timeNs - 1n) : undefined,
     };
     if (isLater) this.#latestNs = timeNs;
     return ordered;

@@ -104,10 +104,11 @@ export class EntrySequence implements EntrySource, AsyncIterator<EntryBlock, und
 
   /** Reads the entries that are later than those of the hours. */
   async #readSegments(read: BlockRead, list: HourList): Promise<void> {
-    const { list: listNow, segments } = await this.#withPosition(() => this.#parts.state());
+    const { list: listNow, segments, lostFromNs } = await this.#withPosition(() => this.#parts.state());
     // A segment that has been moved into an hour meanwhile must be read there.
     if (listNow !== list) throw new PastChanged();
     for (const { losses } of segments) read.lose(losses);
+    if (lostFromNs !== undefined) read.lose([{ firstNs: lostFromNs, lastNs: this.#wanted.range.toNs - 1n }]);
     for (const segment of segments)
       if (!read.isOver && read.mayHave(segment)) await read.add(segment.blocks(this.#wanted.assetKey));
   }

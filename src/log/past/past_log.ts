@@ -148,6 +148,8 @@ export interface PastMoment {
   readonly list: HourList;
   /** Oldest first. */
   readonly segments: readonly RunningSegment[];
+  /** The time from which entries of all assets are lost, when no aggregate has followed yet. */
+  readonly lostFromNs: bigint | undefined;
 }
 
 /** Follows the segments of the log that are not in the files of hours yet. */
@@ -195,7 +197,7 @@ export class PastLog {
       this.#last = list.last;
     }
     await this.#read(this.#order);
-    return { list, segments: [...this.#open.values()] };
+    return { list, segments: [...this.#open.values()], lostFromNs: this.#order.lostFromNs };
   }
 
   async #read(order: EntryOrder): Promise<void> {

@@ -131,14 +131,15 @@ export class PastReader {
   }
 
   /** Finds the entry in force, and the loss after which it is not known. */
-  async #find({ list, segments }: PastMoment, name: AssetName, atNs: bigint): Promise<Found> {
+  async #find({ list, segments, lostFromNs }: PastMoment, name: AssetName, atNs: bigint): Promise<Found> {
     const assetKey = assetKeyOf(name);
-    const losses = [...list.hours, ...segments]
-      .flatMap((one) => one.losses)
-      .filter(({ firstNs }) => firstNs <= atNs);
+    const unended = lostFromNs === undefined ? [] : [{ firstNs: lostFromNs, lastNs: atNs }];
+    const losses = [...[...list.hours, ...segments].flatMap((one) => one.losses), ...unended].filter(
+      ({ firstNs }) => firstNs <= atNs,
+    );
     const isNewest = (entry: PastEntry | undefined): Found => {
-      const lost = losses.find(({ firstNs, lastNs }) =>
-        entry === undefined ? lastNs >= atNs : firstNs > entry.timeNs,
+      const lost = losses.find(
+        ({ firstNs, lastNs }) => lastNs >= atNs || (entry !== undefined && firstNs > entry.timeNs),
       );
       if (lost === undefined && entry?.kind === 'gap')
         return { entry, lost: { firstNs: entry.timeNs, lastNs: atNs } };

@@ -71,11 +71,13 @@ export class StateReader {
       last = { segment, id: head?.id ?? '' };
       unsealed.push(last);
     }
-    if (reach.segment > 0 && unsealed.length === 0)
+    // A segment always follows one that is in the snapshot.
+    const isNewestMissing = reach.segment > 0 && unsealed.length === 0;
+    if (isNewestMissing)
       damage.push(`${folder} has no segment after ${reach.segment}: the newest part of the log is missing`);
     // Times that were signed must never be signed again.
     if (damage.length > 0) this.state.keepGreatestMarks();
-    const isClean = unsealed.length === 0 || this.#lastEntry === CLOSED_ENTRY;
+    const isClean = unsealed.length === 0 ? !isNewestMissing : this.#lastEntry === CLOSED_ENTRY;
     const emptySegments = listSegments(folder).filter(
       (one) => !unsealed.some(({ segment }) => segment === one),
     );

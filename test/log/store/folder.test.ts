@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { test } from 'tap';
 import { appendTo, latestIn } from '../../../scripts/load/store_records.js';
 import { listSegments, logFolderOf, segmentPath } from '../../../src/log/disk/segment.js';
@@ -144,6 +145,28 @@ test('a missing segment is named, and so is the loss of everything before it', a
     ok: false,
     reason: /0003\.log does not follow a snapshot: what was between them is missing/,
   });
+});
+
+test('a missing newest segment is named, and what it had is lost', async (t) => {
+  const dir = t.testdir();
+  const clock = new FakeClock(atSecond(START_S));
+  const options = storeOptions(dir, { clock });
+  const folder = logFolderOf(dir);
+  for (let hour = 0; hour < 2; hour++) {
+    clock.timeNs = atSecond(START_S + hour * 3_600);
+    const store = await openStore(options);
+    appendTo(store, sampleAggregate(options.assets[0]!, [], units(hour + 1), clock.nowNs()));
+    await store.durable();
+    while (hour === 1 && listSegments(folder).length > 1) await setTimeout(5);
+    await store.close();
+    t.ok(store.isClean);
+  }
+  t.same(listSegments(folder), [2]);
+  rmSync(segmentPath(folder, 2));
+  const store = await openStore(options);
+  t.notOk(store.isClean);
+  t.match(store.health(), { ok: false, reason: /no segment after 1: the newest part of the log is missing/ });
+  await store.close();
 });
 
 test('a segment that was killed when it began is no damage', async (t) => {
