@@ -210,11 +210,13 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
   }
   // A single call writes the status and all lines, which takes half the time. No header contains text of a request, unless the
   // configuration contains the same text.
-  res.writeStatus(headText(response, contentType));
+  const begin = () => res.writeStatus(headText(response, contentType));
   if (response.parts !== undefined) {
-    writeParts(res, response.parts, closeConnection);
+    const fail = () => writeNow(res, method, UNFINISHED);
+    writeParts(res, { begin, parts: response.parts, closeConnection, fail });
     return;
   }
+  begin();
   if (closeConnection || unread === undefined)
     res.end(utf8(body instanceof PartedBody ? body.toString() : body), closeConnection);
   else unread.end(res, body instanceof PartedBody ? body : utf8(body), response.payer ?? NO_PAYER);
@@ -248,6 +250,13 @@ function writeHead(res: HttpResponse, response: RestResponse): void {
   res.writeStatus(headText({ ...response, headers: lines }, contentType));
   res.endWithoutBody();
 }
+
+/** The answer instead of one whose body cannot be made. */
+const UNFINISHED = failure(
+  503,
+  'the answer could not be made, perhaps because its files changed: ask again',
+  [['Retry-After', '1']],
+);
 
 /** The payer of answers that no rate limit counts. */
 const NO_PAYER = '';

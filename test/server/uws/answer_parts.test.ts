@@ -58,6 +58,14 @@ function open({ total, failAt = total }: { readonly total: number; readonly fail
   return { listener, state, get };
 }
 
+/** Returns what a client receives that asks once. */
+async function answerText(port: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1', () => socket.end('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+  let text = '';
+  for await (const bytes of socket) text += bytes;
+  return text;
+}
+
 test('a body comes in parts, and ends its connection when a part cannot be made', async (t) => {
   const whole = open({ total: 50 });
   t.same(await whole.get(), { parts: 50, isWhole: true });
@@ -69,6 +77,12 @@ test('a body comes in parts, and ends its connection when a part cannot be made'
   const broken = open({ total: 50, failAt: 5 });
   t.match(await broken.get(), { isWhole: false });
   await broken.listener.close();
+  // The head of an answer without its end looks like an empty body to some clients.
+  const failed = open({ total: 50, failAt: 0 });
+  const text = await answerText(failed.listener.port);
+  t.match(text, /^HTTP\/1\.1 503 .*\r\nRetry-After: 1\r\n.*\r\n\r\n\{"error":"the answer could not be made/s);
+  t.notMatch(text, /<x>/);
+  await failed.listener.close();
 });
 
 test('for a reader that stops reading no more parts are made, and all come when it goes on', async (t) => {
