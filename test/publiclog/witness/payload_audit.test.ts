@@ -3,7 +3,6 @@ import type { Evidence } from '../../../src/client/verify/evidence_file.js';
 import { ServedLog } from '../../../src/client/verify/served_log.js';
 import { AuditFolder } from '../../../src/publiclog/witness/audit_folder.js';
 import { LogAudit } from '../../../src/publiclog/witness/log_audit.js';
-import { recordAt } from '../../tlog/witnessed_log.js';
 import { AuditedLog, NO_DELAY, POLICY, signedPrice, startOf, verdictOn } from './audited_log.js';
 import { emptyFolder } from './small_witness.js';
 
@@ -42,15 +41,12 @@ test('an honest log of payloads passes its audit, which goes on from its folder'
 
 test('faulty batches of a log of payloads are proven', async (t) => {
   const cases: [Uint8Array[], RegExp][] = [
-    [hashes(1, 3, 2), /batch 1 of .* is faulty: its hashes are not in order$/],
-    [hashes(1, 2, 2, 3), /batch 1 of .* is faulty: it has a hash twice$/],
-    [
-      [...hashes(1), new Uint8Array(7)],
-      /batch 1 of .* is faulty: (its leaves are of two kinds|a leaf is neither)/,
-    ],
+    [hashes(1, 3, 2), /: its hashes are not in order$/],
+    [hashes(1, 2, 2, 3), /: it has a hash twice$/],
+    [[...hashes(1), new Uint8Array(7)], /: (its leaves are of two kinds|a leaf is neither)/],
   ];
-  for (const [batch, statement] of cases)
-    t.match(await proven(await auditOf(t, payloadLog(hashes(4), batch))), statement);
+  for (const [batch, fault] of cases)
+    t.match(await proven(await auditOf(t, payloadLog(hashes(4), batch))), fault);
   const served = payloadLog(hashes(4), hashes(5));
   served.records[1] = hashes(6);
   t.match(await auditOf(t, served), {
@@ -59,14 +55,11 @@ test('faulty batches of a log of payloads are proven', async (t) => {
   });
 });
 
-test('an audit of the other kind of log says so, and proves nothing against an honest log', async (t) => {
+test('nobody can use the leaves of an honest log of payloads as evidence against the log of prices', async (t) => {
   t.match(await auditOf(t, payloadLog(hashes(1)), 'prices'), {
     kind: 'observed',
     found: /other kind of log/,
   });
-  t.match(await auditOf(t, payloadLog([recordAt(startOf(0) + 1n)])), { kind: 'observed' });
-
-  // Nobody can use the leaves of an honest log of payloads as evidence against the log of prices.
   const log = payloadLog(hashes(1), hashes(2));
   const served = new ServedLog(log.read);
   const entry = Buffer.from(log.entries[1]!).toString();

