@@ -1,31 +1,13 @@
 import { test } from 'tap';
 import { seededRandom } from '../../../scripts/load/random.js';
-import { type LogPosition, type LogRecord, MESSAGE_BYTES_MAX } from '../../../src/cluster/bus.js';
+import { type LogRecord, MESSAGE_BYTES_MAX } from '../../../src/cluster/bus.js';
 import {
-  BATCH_BYTES_MAX,
   decodeLogBatch,
   ENTRY_BYTES_MAX,
   ENTRY_OVERHEAD_BYTES,
   type LogEntry,
 } from '../../../src/cluster/log/log_batch.js';
 import { LogWriter } from '../../../src/cluster/log/log_writer.js';
-
-const EPOCH = 5;
-
-test('entries gather while a write is under way, up to the size of a record', async (t) => {
-  const { writer, writes, settle } = setUp();
-  writer.append(entry(10));
-  await turns();
-  t.equal(writes.length, 1);
-  for (let i = 0; i < 5; i++) writer.append(entry(60_000));
-  await turns();
-  t.equal(writes.length, 1, 'one write is under way at a time');
-  await settle(0);
-  t.same([sizes(writes[1]!), writes[1]!.after.sequence], [[60_000, 60_000, 60_000, 60_000], EPOCH + 1]);
-  t.ok(writes[1]!.bytes.length <= BATCH_BYTES_MAX);
-  await settle(1);
-  t.same(sizes(writes[2]!), [60_000]);
-});
 
 test('each record fits in a message between nodes, whatever its entries are', async (t) => {
   const random = seededRandom(7);
@@ -71,48 +53,17 @@ test('a newer input takes the place of an older one that waits', async (t) => {
   t.same(sizes(writes[2]!), [22], 'what is being written stays as it is');
 });
 
-test('a write of which nobody knows is sent again as it was, and counts from when it was sent first', async (t) => {
-  const { writer, writes, fail, settle, clock, failures } = setUp();
-  writer.append(entry(1));
-  await turns();
-  clock.nowMs = 2_000;
-  await fail(0, new Error('no answer'));
-  t.equal(failures(), 1);
-  writer.append(entry(2));
-  clock.nowMs = 2_050;
-  writer.tick(clock.nowMs);
-  t.equal(writes.length, 1, 'not at once');
-  clock.nowMs = 2_100;
-  t.equal(writer.nextDueMs(), clock.nowMs);
-  writer.tick(clock.nowMs);
-  t.same(writes[1], writes[0]);
-  await settle(1);
-  t.equal(writer.acknowledgedSentMs, 1_000);
-});
-
-test('it beats when there is nothing to write', async (t) => {
-  const { writer, writes, settle, clock } = setUp();
-  t.equal(writer.nextDueMs(), 1_200);
-  clock.nowMs = 1_200;
-  writer.tick(clock.nowMs);
-  t.same(sizes(writes[0]!), []);
-  await settle(0);
-  t.equal(writer.acknowledgedSentMs, 1_200);
-});
-
 interface Write {
-  readonly after: LogPosition;
-  readonly id: string;
+  readonly sequence: number;
   readonly bytes: Uint8Array;
 }
 
-/** Creates a writer whose claim is record 5 of the log, at 1,000 ms. */
+/** Creates a writer whose claim is record 5 of the log. */
 function setUp() {
   const writes: Write[] = [];
-  const answers: { resolve: (sequence: number) => void; reject: (error: Error) => void }[] = [];
-  const clock = { nowMs: 1_000 };
+  const answers: ((sequence: number) => void)[] = [];
   const follower = {
-    position: { sequence: EPOCH, id: 'claim' },
+    position: { sequence: 5, id: 'claim' },
     lastId: 'claim',
     offer(record: LogRecord) {
       follower.position = record;
@@ -121,39 +72,28 @@ function setUp() {
     },
     catchUp: async () => {},
   };
-  let failureCount = 0;
   const writer = new LogWriter({
     bus: {
-      append(after, id, bytes) {
-        writes.push({ after: { sequence: after.sequence, id: after.id }, id, bytes });
-        return new Promise((resolve, reject) => answers.push({ resolve, reject }));
+      append(after, _, bytes) {
+        writes.push({ sequence: after.sequence + 1, bytes });
+        return new Promise((resolve) => answers.push(resolve));
       },
     },
     follower,
-    epoch: EPOCH,
-    claimedMs: 1_000,
+    epoch: 5,
+    claimedMs: 0,
     timing: { leaseMs: 1_000, retryMs: 100 },
-    nowMs: () => clock.nowMs,
+    nowMs: () => 0,
     defer: queueMicrotask,
-    failed: () => {
-      failureCount++;
-    },
+    failed: () => {},
     overflowed: () => {},
   });
-  return {
-    writer,
-    writes,
-    clock,
-    failures: () => failureCount,
-    async settle(place: number) {
-      answers[place]!.resolve(writes[place]!.after.sequence + 1);
-      await turns();
-    },
-    async fail(place: number, error: Error) {
-      answers[place]!.reject(error);
-      await turns();
-    },
+  /** Confirms the write at this place. */
+  const settle = async (place: number) => {
+    answers[place]!(writes[place]!.sequence);
+    await turns();
   };
+  return { writer, writes, settle };
 }
 
 function entry(size: number): LogEntry {

@@ -1,11 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Test } from 'tap';
-import {
-  type NatsServers,
-  type NatsServersOptions,
-  startNatsServers,
-} from '../../../scripts/load/nats_servers.js';
+import { type NatsServers, startNatsServers } from '../../../scripts/load/nats_servers.js';
 import { findNatsServer } from '../../../src/cli/demo/find_nats_server.js';
 import { type NatsBus, openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import type { NatsOptions } from '../../../src/cluster/nats/nats_options.js';
@@ -20,15 +14,10 @@ export function needsNatsServer(env: NodeJS.ProcessEnv = process.env): { readonl
 }
 
 /** Starts servers that end with the test. */
-export async function natsServers(
-  t: Test,
-  count: number,
-  settings = '',
-  options: Pick<NatsServersOptions, 'syncAlways'> = {},
-): Promise<NatsServers> {
+export async function natsServers(t: Test, count: number, settings = ''): Promise<NatsServers> {
   const binary = findNatsServer();
   if (binary === undefined) throw new Error(NO_SERVER);
-  const servers = await startNatsServers({ binary, count, settings, ...options });
+  const servers = await startNatsServers({ binary, count, settings });
   t.teardown(() => servers.stop());
   return servers;
 }
@@ -56,31 +45,4 @@ export function natsOptions(servers: readonly string[], options: Partial<NatsOpt
     onNotice: () => {},
     ...options,
   };
-}
-
-/** Simulates a server of a given version that sends only its greeting. @returns its address */
-export async function greetingServer(t: Test, version: string): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    const info = {
-      server_id: 'X',
-      version,
-      proto: 1,
-      headers: true,
-      max_payload: 1_048_576,
-      host: '',
-      port: 0,
-    };
-    socket.write(`INFO ${JSON.stringify(info)}\r\n`);
-    socket.on('data', (data) => String(data).includes('PING') && socket.write('PONG\r\n'));
-    socket.on('error', () => {});
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return `nats://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

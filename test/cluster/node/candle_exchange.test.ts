@@ -2,38 +2,13 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { appendTo } from '../../../scripts/load/store_records.js';
 import type { KeyedCandles, SharedCandles } from '../../../src/cluster/log/shared_candles.js';
-import { CandleExchange, type CandleExchangeOptions } from '../../../src/cluster/node/candle_exchange.js';
+import { CandleExchange } from '../../../src/cluster/node/candle_exchange.js';
 import { openStore } from '../../../src/log/store/store.js';
 import type { Price } from '../../../src/model/price.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { atSecond, START_S, sampleAggregate, storeOptions } from '../../log/store/sample.js';
 
-const TODAY = 20_784;
 const logger = { info: () => {}, warn: () => {} };
-
-test('a leader looks for no days before the first candle of an asset', async (t) => {
-  let days = { first: 0, end: 0 };
-  const looked: number[] = [];
-  const store = {
-    newest: () => undefined,
-    sealedDays: () => days,
-    candles: {
-      day: (_: unknown, day: number) => {
-        looked.push(day);
-        return undefined;
-      },
-    },
-  } as unknown as CandleExchangeOptions['store'];
-  const assets = () => [{ symbol: 'BTCUSD', signatureType: 'evm' as const }];
-  const exchange = new CandleExchange({ shelf: {} as SharedCandles, store, assets, logger });
-  exchange.lead(true);
-  days = { first: TODAY, end: TODAY };
-  exchange.putDays();
-  t.same(looked, [], 'after the first price of the asset');
-  days = { first: TODAY, end: TODAY + 1 };
-  exchange.putDays();
-  t.same(looked, [TODAY], 'after the end of the first day');
-});
 
 test('a node without the records has the candles of each leader', async (t) => {
   const clock = new FakeClock(atSecond(START_S));

@@ -23,26 +23,16 @@ test('a promise is made only when every server syncs each write', async (t) => {
   disks.note(disksOf(['n1', 0]), 11_000);
   t.equal(disks.doubt, undefined, 'the others keep the log no more');
   t.equal(disks.forgetfulCount, 0);
-  disks.note(disksOf(['n1', 1_500]), 21_000);
-  t.match(disks.doubt, /n1 .* is 1\.5 s/);
 });
 
-test('a server that is away keeps its last answer, and one that is silent does not', async (t) => {
+test('a server that is away keeps its last answer, and one that is silent keeps it for a short time', async (t) => {
   const disks = new LogDisks();
   disks.note(disksOf(['n1', 0], ['n2', 0]), 0);
   t.equal(disks.doubt, undefined);
-  for (const second of [10, 20, 3_600])
-    disks.note(disksOf(['n1', 0], ['n2', undefined, true]), second * 1_000);
+  disks.note(disksOf(['n1', 0], ['n2', undefined]), 29_000);
+  t.equal(disks.doubt, undefined, 'its answer may come late');
+  disks.note(disksOf(['n1', 0], ['n2', undefined, true]), 3_600_000);
   t.equal(disks.doubt, undefined, 'it acknowledges nothing');
   disks.note(disksOf(['n1', 0], ['n2', undefined]), 3_610_000);
   t.match(disks.doubt, /n2 does not say/, 'it is back, and does not answer');
-});
-
-test('an answer that comes late is waited for, and lost ones do not count for ever', async (t) => {
-  const disks = new LogDisks();
-  disks.note(disksOf(['n1', 0]), 0);
-  for (const second of [10, 20, 29]) disks.note(disksOf(['n1', undefined]), second * 1_000);
-  t.equal(disks.doubt, undefined);
-  disks.note(disksOf(['n1', undefined]), 40_000);
-  t.match(disks.doubt, /n1 does not say/);
 });

@@ -4,7 +4,7 @@ import { decodeOutcome, encodeSubmit } from '../../../src/cluster/publishers/sub
 
 /** Accepts messages of session `s` from several nodes. */
 function taking() {
-  const taken: string[] = [];
+  const taken: (string | undefined)[] = [];
   let handle: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>;
   new Submissions({
     bus: {
@@ -15,17 +15,17 @@ function taking() {
     },
     epoch: 7,
     receiver: {
-      async receive({ isDurable }, { traceId }) {
-        taken.push(`${traceId}${isDurable ? ' durable' : ''}`);
+      async receive(_, { traceId }) {
+        taken.push(traceId);
         return { ok: true, traceId, accepted: ['BTCUSD'], rejected: new Map() };
       },
     },
     rightsOf: () => ({ identity: 'x', mayPublishAs: () => true, maySee: () => true }),
   }).start();
-  const submit = async (node: number, number: number, traceId: string, durable = false, session = 's') => {
+  const submit = async (node: number, number: number, traceId: string, session = 's') => {
     const message = { traceId, length: 10, content: '[[],[]]' };
-    const rest = { oldest: number, again: false, type: 'evm', caller: { token: 'ab' } } as const;
-    const bytes = encodeSubmit({ session, number, durable, message, ...rest });
+    const rest = { again: false, durable: false, type: 'evm', caller: { token: 'ab' } } as const;
+    const bytes = encodeSubmit({ session, number, oldest: number, message, ...rest });
     return decodeOutcome(await handle(bytes, `in.${node}.7`)).traceId;
   };
   return { taken, submit };
@@ -39,17 +39,10 @@ test('a node neither silences nor answers the session of another node', async (t
   t.same(taken, ['thief', 'honest 1', 'honest 5']);
 });
 
-test('a message counts as durable when it says so itself', async (t) => {
-  const { taken, submit } = taking();
-  await submit(3, 1, 'first');
-  await submit(3, 2, 'second', true);
-  t.same(taken, ['first', 'second durable']);
-});
-
 test('a node with many sessions displaces no session of another node', async (t) => {
   const { taken, submit } = taking();
   t.equal(await submit(3, 1, 'honest'), 'honest');
-  for (let n = 0; n <= 20_000; n++) await submit(4, 1, 'thief', false, `s${n}`);
+  for (let n = 0; n <= 20_000; n++) await submit(4, 1, 'thief', `s${n}`);
   taken.length = 0;
   t.equal(await submit(3, 1, 'again'), 'honest', 'the outcome is kept');
   t.same(taken, [], 'and the message takes effect once');

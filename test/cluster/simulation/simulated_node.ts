@@ -77,9 +77,7 @@ export class SimulatedNode {
 
   start(): void {
     if (this.#process !== undefined) return;
-    this.#options.tell?.(
-      `${this.name} starts, and its folder has the log up to ${this.#kept.position.sequence}`,
-    );
+    this.#options.tell?.(`${this.name} starts with the log up to ${this.#kept.position.sequence}`);
     this.#process = new Process(this, this.#options, this.#kept, `${this.name}.${++this.#runs}`);
     this.#process.start();
   }

@@ -98,8 +98,7 @@ export class Process {
         caughtUp: () => {
           this.latest = this.#signed;
         },
-        missing: (firstSequence) => {
-          tell?.(`${node.name} goes on with record ${firstSequence}, because older ones were dropped`);
+        missing: () => {
           this.#position = this.member.applied;
           this.#lastId = '';
         },
@@ -109,7 +108,7 @@ export class Process {
           this.#position = this.member.applied;
           invariants.skipped(node.name, reason, servers.isFaulty(this.#position));
         },
-        restored: (count) => tell?.(`${node.name} brings back ${count} records that the log had lost`),
+        restored: () => {},
         lead: (term) => this.#lead(term, bus),
         stepDown: (reason) => {
           tell?.(`${node.name} leads no more: ${reason}`);
@@ -224,8 +223,7 @@ export class Process {
 
   /** Receives an update on the socket of a publisher. If another node leads, the node forwards the update. */
   receive(update: Update, durable: boolean): void {
-    const { invariants, tell } = this.#options;
-    const { name } = this.#node;
+    const { invariants } = this.#options;
     const session = this.#sessions[durable ? 1 : 0]!;
     const message = messageOf(update);
     invariants.published(update.asset, update.value);
@@ -234,10 +232,6 @@ export class Process {
       const isTaken = outcome.accepted.length > 0;
       if (!isTaken) invariants.refused(update.value);
       else if (durable) invariants.acknowledged(update.value);
-      if (!isTaken || durable)
-        tell?.(
-          `${name} tells a publisher that update ${update.value} is ${isTaken ? 'durable' : `refused: ${[...outcome.rejected.values()]}`}`,
-        );
     };
     const forward = (again: boolean) =>
       Promise.resolve(this.#forwarder.receive(session, { ...message, again })).then(answered);

@@ -205,9 +205,7 @@ class Simulation {
     if (stopped.length === 0) return false;
     const isLeft = this.#nodes.some(({ role, process }) => role === 'aggregator' && !process?.hasStopped);
     if (isLeft) {
-      this.#tell?.(
-        `the operator lets ${stopped.map(({ name }) => name).join(', ')} read the log from its beginning`,
-      );
+      this.#tell?.('the operator lets stopped nodes read the log from its beginning');
       for (const node of stopped) {
         node.stop();
         node.forgetLog();
@@ -225,9 +223,7 @@ class Simulation {
       first.kept.lastId,
       silent.map(({ kept }) => kept.lastId),
     );
-    this.#tell?.(
-      `the operator makes a new log, and ${first.name} begins it; ${lost} durable updates are lost`,
-    );
+    this.#tell?.(`the operator makes a new log, and ${first.name} begins it`);
     this.givenUp += lost;
     for (const node of this.#nodes) node.forgetLog();
     this.servers.empty();
