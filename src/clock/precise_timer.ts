@@ -39,18 +39,12 @@ export class PreciseTimer {
   /** The timeout of a rough call, or of a call before the thread runs. */
   #rough: NodeJS.Timeout | undefined;
 
-  /**
-   * @param onTime called at each set time; times that pass during a call cause one further call
-   * @param file the module that runs in the thread; default `precise_timer_worker.js`
-   */
-  constructor(
-    clock: Clock,
-    onTime: () => void,
-    file = new URL('./precise_timer_worker.js', import.meta.url),
-  ) {
+  /** @param onTime called at each set time; times that pass during a call cause one further call */
+  constructor(clock: Clock, onTime: () => void) {
     this.#clock = clock;
     this.#onTime = onTime;
     this.#timesNs[NEXT] = NEVER_NS;
+    const file = new URL('./precise_timer_worker.js', import.meta.url);
     this.#worker = new Worker(file, { workerData: this.#timesNs, execArgv: [] });
     this.#worker.on('message', () => {
       const dueNs = Atomics.exchange(this.#timesNs, POSTED, 0n);

@@ -38,36 +38,6 @@ test('times are not ahead of the latest time that another clock gives, and still
   t.equal(times.next(), clock.nowNs());
 });
 
-test('a clean stop leaves an exact mark', async (t) => {
-  const clock = new FakeClock();
-  const marks = new MemoryMarks();
-  const times = open(clock, marks);
-  const usedNs = times.next()!;
-  times.close();
-  t.equal(times.next(), undefined, 'no time after it');
-  t.equal(open(clock, marks).next(), usedNs + 1n);
-});
-
-test('while the mark cannot be written no time past it is given; then all goes on', async (t) => {
-  const clock = new FakeClock();
-  const marks = new MemoryMarks();
-  const times = open(clock, marks);
-  marks.isSlow = true;
-  clock.advance(1_900n * NS_PER_MS);
-  t.ok(times.next(), 'the mark is 2 s ahead');
-  clock.advance(200n * NS_PER_MS);
-  t.equal(times.next(), undefined);
-  marks.settle(false);
-  t.equal(times.next(), undefined);
-  t.equal(times.isHeld(clock.nowNs()), false, 'not for long yet');
-  clock.advance(1_001n * NS_PER_MS);
-  t.equal(times.next(), undefined);
-  t.equal(times.isHeld(clock.nowNs()), true);
-  marks.settle(true);
-  t.equal(times.next(), clock.nowNs());
-  t.equal(times.isHeld(clock.nowNs()), false);
-});
-
 test('over steps of the clock, slow and failing writes, kills and starts no time comes twice or goes back', async () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.constant('sign' as const) },

@@ -8,15 +8,10 @@ const HOUR_NS = 3_600n * NS_PER_SECOND;
 
 test('the clock is the wall clock, finer than its milliseconds', async (t) => {
   const clock = systemClock();
-  const seen = new Set<bigint>();
-  for (let i = 0; i < 1_000; i++) {
-    const beforeNs = BigInt(Date.now()) * NS_PER_MS;
-    const timeNs = clock.nowNs();
-    const afterNs = BigInt(Date.now()) * NS_PER_MS;
-    if (timeNs < beforeNs - NS_PER_MS || timeNs > afterNs + 2n * NS_PER_MS)
-      t.fail(`${timeNs} is not between ${beforeNs} and ${afterNs}`);
-    seen.add(timeNs);
-  }
+  const beforeNs = BigInt(Date.now()) * NS_PER_MS;
+  const seen = new Set(Array.from({ length: 1_000 }, () => clock.nowNs()));
+  const afterNs = BigInt(Date.now()) * NS_PER_MS;
+  for (const timeNs of seen) if (timeNs < beforeNs - NS_PER_MS || timeNs > afterNs + 2n * NS_PER_MS) t.fail();
   t.ok(seen.size > 100, `${seen.size} different times`);
 });
 
@@ -31,38 +26,28 @@ function run(sources: FakeSources, clock: Clock, durationNs: bigint, stepNs = 10
   return aheadNs;
 }
 
-test('a jump that lasts is believed after 10 s, at once and exactly', async (t) => {
-  for (const jumpNs of [HOUR_NS, -HOUR_NS, 2n * NS_PER_SECOND]) {
-    const sources = new FakeSources();
-    const clock = systemClock(sources);
-    run(sources, clock, NS_PER_SECOND);
-    sources.steppedNs += jumpNs;
-    t.ok(isAbout(run(sources, clock, 9_900n * NS_PER_MS), -jumpNs), 'not before');
-    const followedNs = run(sources, clock, 200n * NS_PER_MS);
-    t.ok(isAbout(followedNs, 0n), `${followedNs} ns ahead`);
-    t.equal(clock.jumpNs, 0n);
-  }
-});
-
-test('a jump is believed only when the witness agrees, and every jump is counted', async (t) => {
+test('a jump is believed after 10 s, and with a witness only when it agrees; every jump is counted', async (t) => {
   const sources = new FakeSources();
   const clock = systemClock(sources);
+  sources.steppedNs -= HOUR_NS;
+  t.ok(isAbout(run(sources, clock, 9_900n * NS_PER_MS), HOUR_NS), 'not before');
+  t.ok(isAbout(run(sources, clock, 200n * NS_PER_MS), 0n));
   let isRight = false;
   const asked: bigint[] = [];
   clock.heed!((jumpNs) => {
     asked.push(jumpNs);
     return isRight;
   });
-  t.equal(clock.jumps, 0);
+  t.equal(clock.jumps, 1);
   sources.steppedNs += HOUR_NS;
   t.ok(isAbout(run(sources, clock, 60n * NS_PER_SECOND), -HOUR_NS), 'the witness says no');
   t.ok(isAbout(asked[0]!, HOUR_NS));
-  t.equal(clock.jumps, 1);
+  t.equal(clock.jumps, 2);
   isRight = true;
   t.ok(isAbout(run(sources, clock, NS_PER_SECOND), 0n));
   sources.steppedNs -= 2n * NS_PER_SECOND;
   run(sources, clock, NS_PER_SECOND);
-  t.equal(clock.jumps, 2, 'also one that is taken back');
+  t.equal(clock.jumps, 3, 'also one that is taken back');
 });
 
 test('whatever the wall clock does, only where it stays for 10 s is followed, and it always is', async () => {

@@ -25,9 +25,7 @@ function start() {
   const aggregates = new AggregateTimes(clock, marks.placeOf('aggregates'), 0n);
   const streams = new StreamTimes({ clock, node: 0, thread: 0, placeOf: marks.placeOf });
   const log: string[] = [];
-  const note = (line: unknown) => {
-    log.push(String(line));
-  };
+  const note = (line: unknown) => void log.push(String(line));
   const troubles = [...aggregateTroubles(clock, aggregates), ...streamTroubles(streams)];
   const watch = new ClockWatch({ clock, troubles, logger: { warn: note, info: note } });
   const lines = () => {
@@ -89,26 +87,4 @@ test('while nothing is signed, because the marks cannot be written', async (t) =
   sign();
   t.notSame(sign(), [undefined, undefined]);
   t.match(lines(), [/^aggregates are signed again/, /^signed stream frames are sent again/]);
-});
-
-test('it looks for trouble ten times a second at most', async (t) => {
-  let looks = 0;
-  const clock = new FakeClock();
-  const trouble = {
-    reason: () => {
-      looks++;
-      return undefined;
-    },
-    over: '',
-  };
-  const log = () => {};
-  const watch = new ClockWatch({ clock, troubles: [trouble], logger: { warn: log, info: log } });
-  for (let tick = 0; tick < 1_000; tick++) {
-    watch.tick(clock.nowNs());
-    clock.advance(LOOK_NS / 100n);
-  }
-  t.equal(looks, 10);
-  clock.advance(-HOUR_NS);
-  watch.tick(clock.nowNs());
-  t.equal(looks, 11, 'and at once when the clock was stepped back');
 });

@@ -5,24 +5,15 @@ import { test } from 'tap';
 import { addressGroup, isInBlock, parseAddress, parseAddressBlock } from '../../src/model/address.js';
 import { holds } from '../holds.js';
 
+const TEXTS =
+  ':: ::1 1:: 1::2::3 1:2:3:4:5:6:7:: 1.2.3.4.5 01.2.3.4 256.1.1.1 fe80::1%eth0 ::1: :1 12345:: 1:2:3:4:5:6:7:8:9 1.2.3 ::1.2.3.4.5';
 const near = fc.oneof(
   fc.ipV4(),
   fc.ipV6(),
   fc.ipV4().map((text) => `::ffff:${text}`),
   fc.stringMatching(/^[0-9a-f:.]{0,20}$/),
   fc.stringMatching(/^(?:[0-9a-f]{0,4}:){0,8}[0-9a-f]{0,4}$/),
-  fc.constantFrom(
-    '::',
-    '::1',
-    '1::',
-    '1::2::3',
-    '1:2:3:4:5:6:7::',
-    '1.2.3.4.5',
-    '01.2.3.4',
-    '256.1.1.1',
-    'fe80::1%eth0',
-    '',
-  ),
+  fc.constantFrom(...TEXTS.split(' '), '', ' ::1', 'x'.repeat(1_000)),
 );
 
 test('an address is one that Node takes for one', async (t) => {
@@ -34,18 +25,6 @@ test('an address is one that Node takes for one', async (t) => {
     }),
     { numRuns: 5_000 },
   );
-  for (const text of [
-    '1::2::3',
-    '::1:',
-    ':1',
-    '12345::',
-    '1:2:3:4:5:6:7:8:9',
-    '1.2.3',
-    '::1.2.3.4.5',
-    ' ::1',
-    'x'.repeat(1_000),
-  ])
-    t.equal(parseAddress(text), undefined, text);
 });
 
 test('a block holds the addresses that Node says', async (t) => {
@@ -77,17 +56,7 @@ test('a block holds the addresses that Node says', async (t) => {
   );
   t.ok(isInBlock(parseAddressBlock('10.0.0.1')!, parseAddress('10.0.0.1')!));
   t.notOk(isInBlock(parseAddressBlock('10.0.0.1')!, parseAddress('10.0.0.2')!));
-  for (const text of [
-    '',
-    '/',
-    '10.0.0.0/',
-    '10.0.0.0/33',
-    '::/129',
-    '10.0.0.0/08',
-    '10.0.0.0/8/8',
-    '10/8',
-    'x',
-  ])
+  for (const text of ' / 10.0.0.0/ 10.0.0.0/33 ::/129 10.0.0.0/08 10.0.0.0/8/8 10/8 x'.split(' '))
     t.equal(parseAddressBlock(text), undefined, text);
 });
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import type { SignatureType } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { sampleAsset } from './sample.js';
 
@@ -8,20 +7,16 @@ const NAMES = ['A', 'B', 'C'].flatMap((symbol) =>
   (['evm', 'stark'] as const).map((signatureType) => ({ symbol, signatureType })),
 );
 
-function catalogueOf(
-  names: readonly { symbol: string; signatureType: SignatureType }[],
-  before?: Catalogue,
-): Catalogue {
+type Name = (typeof NAMES)[number];
+
+function catalogueOf(names: readonly Name[], before?: Catalogue): Catalogue {
   const assets = names.map((name, index) => sampleAsset({ ...name, index, id: index + 1 }));
   return new Catalogue({ assets, publishers: [] }, before);
 }
 
 test('a symbol may be there in both types', async (t) => {
-  const catalogue = catalogueOf([
-    { symbol: 'A', signatureType: 'stark' },
-    { symbol: 'B', signatureType: 'stark' },
-    { symbol: 'A', signatureType: 'evm' },
-  ]);
+  const [evm, stark, , otherStark] = NAMES as [Name, Name, Name, Name];
+  const catalogue = catalogueOf([stark, otherStark, evm]);
   const [starkA, starkB, evmA] = catalogue.listed;
   t.equal(catalogue.findAsset('A', 'stark'), starkA);
   t.equal(catalogue.findAsset('A', 'evm'), evmA);

@@ -41,21 +41,3 @@ test('callers take turns, and each piece is followed by a rest of twice its time
   await piece('c', 'c1');
   t.equal(done.at(-1), 'c1', 'without others there is no wait');
 });
-
-test('short rests add up until a timer can keep them', async (t) => {
-  let workedMs = 0;
-  const rests: number[] = [];
-  const turns = new PacedTurns(
-    () => workedMs,
-    (callback, ms) => {
-      rests.push(ms);
-      setImmediate(callback);
-    },
-  );
-  const piece = () =>
-    turns.run('a', async () => {
-      workedMs += 0.25;
-    });
-  for (let i = 0; i < 5; i++) await piece();
-  t.same(rests, [0, 1, 0, 1, 0]);
-});

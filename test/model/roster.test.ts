@@ -37,24 +37,3 @@ test('a roster has the members of a set, whatever their number, after any remova
     { numRuns: cases(60) },
   );
 });
-
-test('a loop from the end may remove any member that it is at', async (t) => {
-  const { roster, all } = rosterOf(1_100);
-  let looks = 0;
-  for (let place = roster.size - 1; place >= 0; place--) {
-    looks++;
-    if (roster.at(place).name % 3 > 0) roster.delete(roster.at(place));
-  }
-  t.equal(looks, all.length);
-  t.same(new Set(roster), new Set(all.filter(({ name }) => name % 3 === 0)));
-});
-
-test('a member that is not in the set is not removed', async (t) => {
-  const { roster, all } = rosterOf(513);
-  roster.delete({ place: 512, name: 0 });
-  roster.delete({ place: 9_999, name: 0 });
-  t.equal(roster.size, 513);
-  roster.delete(all[512]!);
-  roster.delete(all[512]!);
-  t.equal(roster.size, 512);
-});

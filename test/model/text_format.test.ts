@@ -8,12 +8,3 @@ test('the values of labels are escaped', async (t) => {
     '# HELP some_bytes Some.\n# TYPE some_bytes gauge\nsome_bytes{name="a\\"b\\\\c\\nd"} 1\n',
   );
 });
-
-test('a series without a value has no line, and a metric that is not there has no head either', async (t) => {
-  const metric = { name: 'some_bytes', type: 'gauge', help: 'Some.' } as const;
-  t.equal(
-    metricsText([{ ...metric, read: () => [[undefined]] }], undefined),
-    '# HELP some_bytes Some.\n# TYPE some_bytes gauge\n',
-  );
-  t.equal(metricsText([{ ...metric, read: () => undefined }], undefined), '');
-});

@@ -49,11 +49,6 @@ class Bench {
 
 test('work is done at once until the time of the turn is used up, and goes on in the next', async (t) => {
   const bench = new Bench();
-  t.equal(
-    bench.queue.now(() => 7),
-    7,
-    'what it returns',
-  );
   for (const note of ['1', '2', '3', '4', '5']) bench.add('a', 1, note);
   t.same(bench.news(), ['1', '2']);
   bench.endTurn();
@@ -62,42 +57,6 @@ test('work is done at once until the time of the turn is used up, and goes on in
   t.same(bench.news(), ['5']);
   bench.endTurn();
   t.ok(bench.isIdle, 'nothing is deferred when there is nothing to do');
-});
-
-test('work that comes while other work is done waits for its end, and for the next turn when that took long', (t) => {
-  const bench = new Bench();
-  const owner = { caller: 'a', connection: {} };
-  const addThree = () => {
-    for (const note of ['1', '2', '3']) bench.add('b', 1, note);
-    t.notOk(bench.queue.isFree);
-    bench.done.push('outer');
-  };
-  bench.queue.run(owner, 0, addThree);
-  t.same(bench.news(), ['outer']);
-  bench.endTurn();
-  t.same(bench.news(), ['1', '2'], 'two milliseconds');
-  bench.endTurn();
-  t.same(bench.news(), ['3']);
-  t.end();
-});
-
-test('one whose work comes singly does not go before everybody each time', async (t) => {
-  const bench = new Bench();
-  bench.add('single1', TURN_MS_MAX);
-  for (let i = 0; i < 100; i++) bench.add('many1', TURN_MS_MAX / 10);
-  bench.news();
-  let single = 0;
-  for (let turn = 0; turn < 60; turn++) {
-    // The caller's next work arrives after its previous work was done.
-    bench.add('single1', 2 * TURN_MS_MAX);
-    bench.endTurn();
-    single += bench.done.filter((note) => note === 'single1').length;
-    if (bench.done.splice(0).length === 0) t.fail('nothing was done in a turn');
-  }
-  bench.add('many1', 0, 'last');
-  for (let turn = 0; turn < 3; turn++) bench.endTurn();
-  t.ok(bench.news().includes('last'), 'both had their part of the time');
-  t.ok(single >= 5, `${single} pieces`);
 });
 
 test('a caller with little to do does not wait behind one with much, however many connections that has', async (t) => {
@@ -111,18 +70,6 @@ test('a caller with little to do does not wait behind one with much, however man
   bench.endTurn();
   bench.endTurn();
   t.same(bench.news(), ['much1', 'little1', 'much2', 'much3'], 'after the piece that was under way');
-});
-
-test('the connections of a caller take turns, each in its own order', async (t) => {
-  const bench = new Bench();
-  bench.add('a1', TURN_MS_MAX);
-  for (const note of ['1.1', '1.2', '1.3']) bench.add('a1', 0, note);
-  bench.add('a2', 0, '2.1');
-  bench.add('a3', 0, '3.1');
-  bench.add('a1', 0, '1.0', 'first');
-  bench.news();
-  bench.endTurn();
-  t.same(bench.news(), ['1.0', '2.1', '3.1', '1.1', '1.2', '1.3']);
 });
 
 test('a caller may have half of the memory waiting that is left', async (t) => {

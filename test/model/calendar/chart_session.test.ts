@@ -1,37 +1,24 @@
 import { test } from 'tap';
 import { createCalendars } from '../../../src/model/calendar/calendars.js';
 import { chartSession } from '../../../src/model/calendar/chart_session.js';
-import type { CalendarDefinition } from '../../../src/model/calendar/definition.js';
+import { calendarDefinition } from '../../../src/model/calendar/definition.js';
 
-const REGULAR = 'regular';
-
-function sessionOf(definition: Partial<CalendarDefinition>): string {
-  const own = { closures: [], early_closes: {}, late_opens: {}, time_zone: 'Asia/Tokyo', ...definition };
-  const { calendars, errors } = createCalendars({ own });
-  if (errors.length > 0) throw new Error(JSON.stringify(errors));
-  return chartSession(calendars.get('own')!.hours);
-}
-
-test('built-in calendars have the hours of their markets, with sessions that touch as one', async (t) => {
-  const { calendars } = createCalendars({});
-  const session = (name: string) => chartSession(calendars.get(name)!.hours);
-  t.equal(session('us_equities'), '0400-2000:23456');
-  t.equal(session('forex'), '1700-1700:23456', 'from Sunday evening');
-  t.equal(session('metals'), '1800-1700:23456');
-  t.equal(calendars.get('forex')!.hours.timeZone, 'America/New_York');
-});
-
-test('own calendars: breaks, days that differ, and nights', async (t) => {
-  const lunch = [
-    { days: ['mon', 'fri'], from: '12:30', to: '15:00', status: REGULAR },
-    { days: ['mon', 'fri'], from: '09:00', to: '11:30', status: REGULAR },
-  ] as const;
-  t.equal(sessionOf({ sessions: structuredClone(lunch) as never }), '0900-1130,1230-1500:26');
-  const differ = [
-    { days: ['mon'], from: '09:00', to: '16:00', status: REGULAR },
-    { days: ['sat', 'sun'], from: '10:00', to: '24:00', status: 'extended' },
-  ];
-  t.equal(sessionOf({ sessions: differ as never }), '0900-1600:2|1000-0000:17');
-  const night = [{ days: ['sat', 'mon'], from: '22:00', to: '05:00', status: REGULAR }];
-  t.equal(sessionOf({ sessions: night as never }), '2200-0500:13', 'of the day on which it ends');
+test('a calendar has the hours of its market, with breaks, nights, days that differ, and sessions that touch as one', async (t) => {
+  const own = (...sessions: object[]) => calendarDefinition.parse({ time_zone: 'Asia/Tokyo', sessions });
+  const session = (days: string[], from: string, to: string) => ({ days, from, to, status: 'regular' });
+  const { calendars } = createCalendars({
+    lunch: own(session(['mon', 'fri'], '12:30', '15:00'), session(['mon', 'fri'], '09:00', '11:30')),
+    differ: own(session(['mon'], '09:00', '16:00'), session(['sat', 'sun'], '10:00', '24:00')),
+    night: own(session(['sat', 'mon'], '22:00', '05:00')),
+  });
+  for (const [name, expected] of [
+    ['us_equities', '0400-2000:23456'],
+    ['forex', '1700-1700:23456'],
+    ['metals', '1800-1700:23456'],
+    ['lunch', '0900-1130,1230-1500:26'],
+    ['differ', '0900-1600:2|1000-0000:17'],
+    // A night belongs to the day on which it ends.
+    ['night', '2200-0500:13'],
+  ] as const)
+    t.equal(chartSession(calendars.get(name)!.hours), expected, name);
 });

@@ -101,29 +101,20 @@ test('the examples of twelve exchanges are as exchange_calendars knows them, min
   const definitions = z.record(z.string(), calendarDefinition).parse(parse(text).calendars);
   const { calendars, errors } = createCalendars(definitions);
   t.same(errors, []);
-  const codes = {
-    london: 'XLON',
-    xetra: 'XFRA',
-    paris: 'XPAR',
-    swiss: 'XSWX',
-    tokyo: 'XTKS',
-    hong_kong: 'XHKG',
-    shanghai: 'XSHG',
-    taiwan: 'XTAI',
-    sydney: 'XASX',
-    toronto: 'XTSE',
-    korea: 'XKRX',
-    sao_paulo: 'BVMF',
-  };
-  t.same(Object.keys(definitions), Object.keys(codes));
-  const asked = Object.entries(codes).map(([name, code]) => ({
+  const names = Object.keys(definitions);
+  t.equal(
+    names.join(' '),
+    'london xetra paris swiss tokyo hong_kong shanghai taiwan sydney toronto korea sao_paulo',
+  );
+  const codes = 'XLON XFRA XPAR XSWX XTKS XHKG XSHG XTAI XASX XTSE XKRX BVMF'.split(' ');
+  const asked = names.map((name, i) => ({
     package: 'exchange_calendars' as const,
-    code,
+    code: codes[i]!,
     first: '2024-01-01',
     last: definitions[name]!.known_until!,
   }));
   for (const [i, theirs] of judged(asked).entries()) {
-    const name = Object.keys(codes)[i]!;
+    const name = names[i]!;
     t.ok(theirs.length > 700, name);
     t.equal(compared(calendars.get(name)!, theirs, '2024-01-01', asked[i]!.last), 0, name);
   }
