@@ -29,7 +29,6 @@ test('a market that has halted has no price over REST either', async (t) => {
   room = new MarketRoom(PLAN, () => {});
   room.restore(state);
   t.same(room.read(2, ANSWER, after(3)), [], 'nor has one that a recording continues');
-
   room.read(1, STATUS('online'), after(3));
   t.equal(room.read(2, ANSWER, after(4)).length, 1);
   t.ok(price());

@@ -121,10 +121,9 @@ export function referenceDecision(
   markets: readonly ReferenceMarket[],
   rules: ReferenceRules,
   nowNs: bigint,
-  longestAgeOf: (market: ReferenceMarket) => bigint = () => rules.maxAgeNs,
 ): ReferenceResult {
   const read = markets.map((market) => {
-    const seen = newest(market, longestAgeOf(market));
+    const seen = newest(market, rules.maxAgeNs);
     const outcome = (verdict: string) => ({ market, seen, verdict, price: 0n });
     if (seen === undefined) return outcome('no quote');
     if (seen.frame.own === 'unreadable') return outcome('no time');

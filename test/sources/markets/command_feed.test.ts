@@ -1,12 +1,8 @@
 import { type Test, test } from 'tap';
-import type { SourceRun } from '../../../src/sources/markets/source_run.js';
 import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 
-function start(
-  t: Test,
-  command: readonly string[],
-): { time: ManualTime; run: SourceRun; warnings: string[] } {
+function start(t: Test, command: readonly string[]) {
   const time = new ManualTime();
   const text = `
 sources: { desk: { kind: command, run: ${JSON.stringify(command)} } }
@@ -15,21 +11,9 @@ assets: { A: { from: [desk A], min_sources: 1, max_age: 10s } }
   return { time, ...manualRun(t, text, time) };
 }
 
-const node = (program: string) => [process.execPath, '-e', program];
-/** A shell that writes the process ID of its group as the price and starts a process that keeps the shell's output open. */
-const withSleeper = (before = '') => [
-  'sh',
-  '-c',
-  `${before} sleep 600 & echo "{\\"symbol\\":\\"A\\",\\"price\\":$PPID}"; wait`,
-];
-
 test('a command that hangs is started again', async (t) => {
-  const { time, run, warnings } = start(
-    t,
-    node(
-      `console.log('{"symbol":"A","price":1}'); console.log('{"symbol":"A","error":"the desk is closed"}'); setInterval(() => {}, 1e6)`,
-    ),
-  );
+  const program = `console.log('{"symbol":"A","price":1}\\n{"symbol":"A","error":"the desk is closed"}'); setInterval(() => {}, 1e6)`;
+  const { time, run, warnings } = start(t, [process.execPath, '-e', program]);
   await run.open();
   const counts = run.meter.sources.get('desk')!;
   await until(() => counts.frames === 2, 'the first lines');
@@ -45,25 +29,21 @@ test('a command that hangs is started again', async (t) => {
 });
 
 test('a closed run ends the whole group of a command, also if the command ignores the request', async (t) => {
-  for (const [text, passedMs] of [
-    ['', 0],
-    ["trap '' TERM;", 1_000],
-  ] as const) {
-    const { time, run } = start(t, withSleeper(text));
-    await run.open();
-    const counts = run.meter.sources.get('desk')!;
-    await until(() => counts.frames === 1, 'the line');
-    const pid = Number(run.decisions()[0]!.price! / 10n ** 18n);
-    const isAlive = () => {
-      try {
-        return process.kill(-pid, 0);
-      } catch {
-        return false;
-      }
-    };
-    t.ok(isAlive());
-    run.close();
-    time.advance(passedMs);
-    await until(() => !isAlive(), `the end with "${text}"`);
-  }
+  // The price is the process ID of the group. Another process keeps the output of the shell open.
+  const program = `trap '' TERM; sleep 600 & echo "{\\"symbol\\":\\"A\\",\\"price\\":$PPID}"; wait`;
+  const { time, run } = start(t, ['sh', '-c', program]);
+  await run.open();
+  await until(() => run.decisions()[0]!.price !== undefined, 'the line');
+  const pid = Number(run.decisions()[0]!.price! / 10n ** 18n);
+  const isAlive = () => {
+    try {
+      return process.kill(-pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  t.ok(isAlive());
+  run.close();
+  time.advance(1_000);
+  await until(() => !isAlive(), 'the end');
 });

@@ -20,7 +20,7 @@ export class FakeLine {
   readonly asked: { readonly pair: string; readonly answer: (quote: MarketQuote) => void }[] = [];
   readonly feed: ExchangeFeed;
 
-  constructor(pairs: readonly string[], maxSilenceMs = 10_000) {
+  constructor(pairs: readonly string[]) {
     const market = MARKETS.binance;
     const nowMs = () => Number(this.time.nowNs() / 1_000_000n);
     let last = 0;
@@ -37,7 +37,7 @@ export class FakeLine {
           },
         };
       },
-      pairs: new Map(pairs.map((pair) => [pair, maxSilenceMs])),
+      pairs: new Map(pairs.map((pair) => [pair, 10_000])),
       sink: {
         begin: (symbols) => {
           const session = market.open(symbols);

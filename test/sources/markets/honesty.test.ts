@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import type { BuiltInKind } from '../../../src/sources/sources_schema.js';
+import { START } from '../plans.js';
 import { until } from './manual_time.js';
 import { MarketScene } from './market_scene.js';
 
@@ -12,17 +13,6 @@ async function showAll(scene: MarketScene, except?: BuiltInKind): Promise<void> 
   for (const { input } of scene.decision.readings)
     if (input.source !== except) await scene.show(input.source as BuiltInKind, input.symbol, scene.price);
 }
-
-test('six protocols on real sockets give one price', async (t) => {
-  const scene = await MarketScene.start(t, { ...FOUR, okx: ['BTC/USDT'], bybit: ['BTC/USDT'] });
-  for (scene.price = 100; scene.price <= 103; scene.price++) {
-    await showAll(scene);
-    scene.pass();
-  }
-  t.same(new Set(scene.verdicts()), new Set(['used']));
-  t.equal(scene.decision.price, 103n * 10n ** 18n);
-  t.same(scene.warnings, []);
-});
 
 test('one of four that freezes with its connection open is stale, connected again, and counts again', async (t) => {
   const scene = await MarketScene.start(t, FOUR, 'min_sources: 2, max_age: 5s');
@@ -62,4 +52,24 @@ test('garbage, a frame of 10 MB, and 5,000 frames at once', async (t) => {
   scene.pass();
   t.same(new Set(scene.verdicts()), new Set(['used']));
   t.equal(scene.wrong, 0);
+});
+
+test('a step of the host’s clock makes nothing young again', async (t) => {
+  const scene = await MarketScene.start(
+    t,
+    { kraken: ['BTC/USD'], coinbase: ['BTC/USD'] },
+    'min_sources: 1, max_age: 10s',
+  );
+  await showAll(scene);
+  scene.exchange('coinbase').isFrozen = true;
+  for (let i = 1; i <= 40; i++) {
+    if (i === 20) scene.wallStepNs = -3_600_000_000_000n;
+    if (i > 11) scene.price *= 1.0004;
+    await scene.show('kraken', 'BTC/USD', scene.price);
+    scene.pass(1_000);
+    if (i > 11) t.same(scene.verdicts(), ['used', 'stale']);
+  }
+  t.equal(scene.wrong, 0);
+  t.match(scene.warnings.join('\n'), /the clock of this host has moved by -3600 s/);
+  t.ok(BigInt(scene.lines.at(-1)!.timestamp) < START, 'the line shows the time of the wall clock');
 });

@@ -3,23 +3,12 @@ import { SourceRun, type SourceRunOptions } from '../../../src/sources/markets/s
 import { planOf } from '../plans.js';
 import type { ManualTime } from './manual_time.js';
 
-/** A run that is not open yet, and what it has warned of. */
-export interface ManualRun {
-  readonly run: SourceRun;
-  readonly warnings: string[];
-}
-
 /**
- * Makes a run of the sources of a file on a clock and timers that the test advances. The run ends with the test.
+ * Makes a run of the sources of a file on a clock and timers that the test advances. The run is not open yet, and ends with the test.
  * @param text the file
  * @param more other options
  */
-export function manualRun(
-  t: Test,
-  text: string,
-  time: ManualTime,
-  more: Partial<SourceRunOptions> = {},
-): ManualRun {
+export function manualRun(t: Test, text: string, time: ManualTime, more: Partial<SourceRunOptions> = {}) {
   const warnings: string[] = [];
   const run = new SourceRun({
     plan: planOf(text),

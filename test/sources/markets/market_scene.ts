@@ -13,11 +13,7 @@ const HALF_SPREAD = 0.0001;
 export class MarketScene {
   readonly time = new ManualTime();
   readonly exchanges = new Map<BuiltInKind, LocalExchange>();
-  readonly lines: {
-    readonly price: string | null;
-    readonly used: string;
-    readonly sources: readonly { readonly verdict: string }[];
-  }[] = [];
+  readonly lines: { readonly timestamp: string }[] = [];
   warnings: readonly string[] = [];
   /** The step of the wall clock. */
   wallStepNs = 0n;
@@ -25,8 +21,6 @@ export class MarketScene {
   price = 100;
   published = 0;
   wrong = 0;
-  /** The largest distance of a published price from the true price, in percent. */
-  furthest = 0;
   run!: SourceRun;
 
   /** @param markets the pairs of each exchange, all of the asset A */
@@ -34,7 +28,6 @@ export class MarketScene {
     t: Test,
     markets: Partial<Readonly<Record<BuiltInKind, readonly string[]>>>,
     asset = 'min_sources: 2, max_age: 10s',
-    more = '',
   ): Promise<MarketScene> {
     const scene = new MarketScene();
     const named = Object.entries(markets) as [BuiltInKind, readonly string[]][];
@@ -44,7 +37,7 @@ export class MarketScene {
     const wall: Clock = { nowNs: () => (scene.time.nowNs() + scene.wallStepNs) as TimeNs };
     const { run, warnings } = manualRun(
       t,
-      `sources:\n${sources.join('\n')}\n${more}\nassets: { A: { from: [${from.join(', ')}], ${asset} } }\npublish: { every: 500ms, delta_percent: 0.01 }`,
+      `sources:\n${sources.join('\n')}\nassets: { A: { from: [${from.join(', ')}], ${asset} } }\npublish: { every: 500ms, delta_percent: 0.01 }`,
       scene.time,
       { clock: wall, steady: scene.time, write: (line, decision) => scene.#judge(line, decision) },
     );
@@ -85,18 +78,12 @@ export class MarketScene {
     return this.decision.readings.map(({ verdict }) => verdict);
   }
 
-  /** Says how many prices there were and how wrong they were. */
-  summary(t: Test): void {
-    t.comment(`${this.published} prices, ${this.wrong} wrong, at most ${this.furthest.toFixed(2)} % off`);
-  }
-
   #judge(line: string, { asset, price }: Decision): void {
     if (asset.symbol !== 'A') return;
     this.lines.push(JSON.parse(line));
     if (price === undefined) return;
     this.published++;
     const off = (Math.abs(Number(price) / 1e18 - this.price) / this.price) * 100;
-    this.furthest = Math.max(this.furthest, off);
     // The true price moves by at most 0.1 % before all honest markets have shown it.
     if (off > 0.15) this.wrong++;
   }

@@ -47,8 +47,7 @@ function record(recorder: Recorder): string[] {
     if (i % 90 < 60) read(ms + 10, 1, ticker('USDT/USD', 1));
     if (i % 90 < 70) read(ms + 20, 3, '{"symbol":"USDT","price":1.0001}');
     if (i % 60 < 50) read(ms + 30, 2, `{"s":"BTCUSDT","b":"${10_000 + i * 10}","a":"${10_001 + i * 10}"}`);
-    if (i % 40 === 39)
-      read(ms + 40, 4, `{"result":{"X":{"b":["${10_000 + i * 10}"],"a":["${10_001 + i * 10}"]}}}`);
+    if (i % 40 === 39) read(ms + 40, 4, `{"result":{"X":{"b":["${10_000 + i}"],"a":["${10_001 + i}"]}}}`);
     if (i % 5 === 0) {
       add(after(ms + 60), { tick: true });
       room.tick(after(ms + 60));
@@ -58,43 +57,40 @@ function record(recorder: Recorder): string[] {
   return decisions;
 }
 
-function replayOf(file: string) {
+/** @param change changes a line before it is replayed */
+function replayOf(file: string, change = (line: string) => line) {
   const written: string[] = [];
   const replay = new Replay(PLAN, (line) => written.push(line));
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
-  const unread = lines.filter((line) => replay.take(line) === undefined).length;
-  const { same, different, additional } = replay;
-  return { written, same, result: { different, additional, unread } };
+  const unread = lines.filter((line) => replay.take(change(line)) === undefined).length;
+  const { different, additional } = replay;
+  return { written, result: { different, additional, unread } };
 }
 
 test('each file of a recording that rotates is replayed alone, byte for byte', async (t) => {
   const dir = t.testdir();
-  for (const bytesMax of [2_000, 5_000, 9_973, 31_000, 70_001, 10e6]) {
+  for (const bytesMax of [2_000, 31_000, 10e6]) {
     const file = join(dir, `${bytesMax}.jsonl`);
     const decisions = record(new Recorder(file, { bytesMax }));
-    t.ok(
-      decisions.some((line) => line.includes('"unsaid"')) &&
-        decisions.some((line) => line.includes('bounds')),
-    );
+    for (const text of ['"unsaid"', 'bounds']) t.ok(decisions.some((line) => line.includes(text)));
     const files = existsSync(`${file}.1`) ? [`${file}.1`, file] : [file];
     t.equal(files.length, bytesMax < 1e6 ? 2 : 1);
-    const replayed = files.map(replayOf);
+    const replayed = files.map((one) => replayOf(one));
     for (const { result } of replayed)
       t.same(result, { different: 0, additional: 0, unread: 0 }, `${bytesMax}`);
     const all = replayed.flatMap(({ written }) => written);
     t.same(all, decisions.slice(-all.length));
-    t.ok(all.length > 0);
     // A line may exceed the limit, and so may the resulting decisions.
     for (const one of files) t.ok(statSync(one).size < bytesMax + 20_000);
     t.equal(statSync(file).mode & 0o777, 0o600);
   }
+  const changed = replayOf(join(dir, `${10e6}.jsonl`), (line) => line.replace('"bid":1', '"bid":2'));
+  t.ok(changed.result.different > 0, 'a changed frame is counted');
 });
 
-test('a disk that is full ends the recording and nothing else', async (t) => {
-  if (!existsSync('/dev/full')) {
-    t.pass('skipped: there is no /dev/full');
-    return;
-  }
+const skip = !existsSync('/dev/full') && 'there is no /dev/full';
+
+test('a disk that is full ends the recording and nothing else', { skip }, async (t) => {
   const file = join(t.testdir(), 'r.jsonl');
   symlinkSync('/dev/full', file);
   const failures: string[] = [];

@@ -9,8 +9,8 @@ import { ManualTime, until } from './manual_time.js';
 const { top } = MARKETS.binance;
 
 test('an answer that a frame has overtaken is not read, and a request that waits is not sent', async (t) => {
-  const asked: { readonly url: string | undefined; readonly response: ServerResponse }[] = [];
-  const address = await serve(t, ({ url }, response) => asked.push({ url, response }));
+  const asked: { readonly url: string; readonly response: ServerResponse }[] = [];
+  const address = await serve(t, ({ url = '' }, response) => asked.push({ url, response }));
   const time = new ManualTime();
   const read: string[] = [];
   const asker = new TopAsker({
