@@ -52,11 +52,9 @@ test('bytes that are not a record do not open', async (t) => {
   const text = record.toString();
   for (const [from, to] of [
     [/"seen":"[^"]*"/, '"seen":"AAAA"'],
-    [/"seen":"[^"]*"/, `"seen":"${Buffer.alloc(18, 0xff).toString('base64')}"`],
     [/"floor":"/, '"floor":"x'],
-  ] as const) {
+  ] as const)
     t.throws(() => decodeAcceptedInput(Buffer.from(text.replace(from, to))), RangeError, to);
-  }
 });
 
 /** Returns the value with plain objects as the decoder makes them. */

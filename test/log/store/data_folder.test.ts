@@ -1,11 +1,9 @@
-import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { dataFolderProblem, makeFolder } from '../../../src/log/store/data_folder.js';
 import { openStore } from '../../../src/log/store/store.js';
 import { storeOptions } from './sample.js';
-
-const isRoot = process.getuid?.() === 0;
 
 test('a folder that can be used, or made, has no problem, and looking makes nothing', async (t) => {
   const dir = t.testdir({ there: {}, link: t.fixture('symlink', 'there') });
@@ -27,17 +25,11 @@ test('what cannot hold the data is refused at once, with the path and its key', 
     [join(dir, 'file'), /file is not a folder/],
     [join(dir, 'file/below/it'), /file is not a folder/],
     [join(dir, 'dangling'), /dangling is a link to something that does not exist/],
-    [join(dir, 'dangling/below'), /dangling is a link to something that does not exist/],
     [join(dir, 'circle'), /leads to itself/],
-    ['/dev/null', /\/dev\/null is not a folder/],
     [join(dir, 'x'.repeat(300)), /longer than the file system allows/],
   ];
   if (process.platform === 'linux')
-    cases.push(
-      ['/proc/tickseal/data', /no room for files|no permission|may not/],
-      ['/proc/self/data', /no permission|does not permit|no room for files|may not/],
-      ['/sys/tickseal', /no room for files|no permission|does not permit|may not|is read-only/],
-    );
+    cases.push(['/proc/tickseal/data', /no room for files|no permission|may not/]);
   for (const [path, reason] of cases) {
     t.match(dataFolderProblem(path), reason, path);
     t.throws(() => makeFolder(path), path);
@@ -48,23 +40,4 @@ test('what cannot hold the data is refused at once, with the path and its key', 
     t.ok(refused.startsWith(`storage.dir: the data folder ${path} cannot be opened: `), refused);
     t.match(refused, reason);
   }
-});
-
-test('a folder without the rights to it says whose it is', {
-  skip: isRoot && 'root has all rights',
-}, async (t) => {
-  const dir = t.testdir({ closed: {}, data: {} });
-  t.teardown(() => chmodSync(join(dir, 'closed'), 0o700));
-  for (const mode of [0o000, 0o500, 0o300]) {
-    chmodSync(join(dir, 'closed'), mode);
-    t.match(
-      dataFolderProblem(join(dir, 'closed')),
-      /may not read, write and enter .*closed \(of user \d+, mode 0/,
-    );
-  }
-  chmodSync(join(dir, 'closed'), 0o500);
-  t.match(dataFolderProblem(join(dir, 'closed/new')), /may not make a folder in .*closed/);
-  mkdirSync(join(dir, 'data'), { recursive: true });
-  writeFileSync(join(dir, 'data/format'), '', { mode: 0o400 });
-  t.match(dataFolderProblem(join(dir, 'data')), /may not read and write .*format/);
 });

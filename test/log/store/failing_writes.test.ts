@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Test, test } from 'tap';
+import t, { test } from 'tap';
 import { appendTo, latestIn, SHOWN } from '../../../scripts/load/store_records.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { writeAggregateLine } from '../../../src/log/records/signed_line.js';
@@ -62,6 +62,12 @@ class FailingDisk {
   }
 }
 
+// All files of a process have this prototype, so these tests have a process of their own.
+const probe = await open('/dev/null');
+const disk = new FailingDisk(Object.getPrototypeOf(probe));
+await probe.close();
+t.teardown(() => disk.restore());
+
 /** Tries until the disk works again. */
 async function isWritten(store: Store, write: () => Promise<void>): Promise<void> {
   while (
@@ -95,16 +101,7 @@ async function write(dir: string): Promise<void> {
   });
 }
 
-async function openDisk(t: Test): Promise<FailingDisk> {
-  const probe = await open('/dev/null');
-  const disk = new FailingDisk(Object.getPrototypeOf(probe));
-  await probe.close();
-  t.teardown(() => disk.restore());
-  return disk;
-}
-
 test('a write that fails in its middle is repeated, and nothing is lost or damaged', async (t) => {
-  const disk = await openDisk(t);
   await write(t.testdir());
   const writes = disk.writes;
   t.ok(writes > 40, `${writes} writes`);
@@ -119,11 +116,7 @@ test('a write that fails in its middle is repeated, and nothing is lost or damag
     const store = await openStore(options);
     for (const asset of options.assets) {
       t.equal(latestIn(store, asset)?.price, units(STEPS), `write ${failAt}`);
-      const { c } = store.history(asset, '1', 0, START_S * 2, 100) as { c: number[] };
-      t.same(
-        c,
-        Array.from({ length: STEPS }, (_, i) => i + 1),
-      );
+      t.match(store.history(asset, '1', 0, START_S * 2, 100), { c: [1, 2, 3, 4, 5, 6, 7, 8] });
     }
     t.equal(store.marks.read('a kind', 0), atSecond(START_S + STEPS * 1_200));
     t.same(
@@ -137,7 +130,7 @@ test('a write that fails in its middle is repeated, and nothing is lost or damag
 });
 
 /** The numbers of aggregates in the commits. Long commits are several frames of the log. */
-const COMMITS = [1, 1_500, 40, 1, 700, 3];
+const COMMITS = [1, 900, 40, 1, 450, 3];
 
 const aggregateAt = (n: number, { assets, publishers }: SampleOptions) =>
   sampleAggregate(assets[0]!, publishers, units(n + 1), atSecond(START_S + n * 61));
@@ -148,25 +141,23 @@ async function writeUntilFailure(dir: string, onAcknowledged: (count: number) =>
   const options = storeOptions(dir, { clock });
   const store = await openStore({ ...options, openFollower: () => openWriter(dir, { clock }) });
   let written = 0;
-  for (const commit of COMMITS) {
-    for (const end = written + commit; written < end; written++) {
-      const aggregate = aggregateAt(written, options);
-      clock.timeNs = aggregate.signedAtNs;
-      appendTo(store, aggregate);
-      putInputs(store, aggregate);
+  try {
+    for (const commit of COMMITS) {
+      for (const end = written + commit; written < end; written++) {
+        const aggregate = aggregateAt(written, options);
+        clock.timeNs = aggregate.signedAtNs;
+        appendTo(store, aggregate);
+        putInputs(store, aggregate);
+      }
+      await store.durable();
+      onAcknowledged(written);
     }
-    const isDurable = await store.durable().then(
-      () => true,
-      () => false,
-    );
-    if (!isDurable) break;
-    onAcknowledged(written);
+  } finally {
+    await store.close().catch(() => {});
   }
-  await store.close().catch(() => {});
 }
 
 test('a process that is killed in the middle of any write loses nothing acknowledged, and leaves nothing in part', async (t) => {
-  const disk = await openDisk(t);
   disk.failures = Number.POSITIVE_INFINITY;
   await writeUntilFailure(t.testdir(), () => {});
   const writes = disk.writes;

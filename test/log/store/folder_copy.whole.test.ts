@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { appendTo, latestIn } from '../../../scripts/load/store_records.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { logFolderOf, segmentPath } from '../../../src/log/disk/segment.js';
+import type { CandleColumns } from '../../../src/log/store/candle_fold.js';
 import { readContents } from '../../../src/log/store/contents.js';
 import { backUp } from '../../../src/log/store/folder_copy.js';
 import { openStore } from '../../../src/log/store/store.js';
@@ -23,12 +24,12 @@ async function filledFolder(dir: string): Promise<void> {
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   const { assets, publishers } = options;
-  for (let i = 0; i < 3_000; i++) {
-    clock.timeNs = atSecond(START_S + i * 97);
+  for (let i = 0; i < 1_000; i++) {
+    clock.timeNs = atSecond(START_S + i * 291);
     const aggregate = sampleAggregate(assets[i % 2]!, publishers, units(i), clock.nowNs());
     putInputs(store, aggregate);
     appendTo(store, aggregate);
-    if (i % 300 === 0) await store.durable();
+    if (i % 100 === 0) await store.durable();
   }
   await store.durable();
   await eventually(() => readdirSync(logFolderOf(dir)).length === 1);
@@ -36,19 +37,16 @@ async function filledFolder(dir: string): Promise<void> {
 }
 
 /** Returns the files of a folder and their bytes. */
-function filesOf(dir: string): Map<string, string> {
-  const paths = readdirSync(dir, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return new Map(
-    paths.map(({ parentPath, name }) => [
-      join(parentPath, name).slice(dir.length),
-      readFileSync(join(parentPath, name), 'latin1'),
-    ]),
-  );
+function filesOf(dir: string): (readonly [string, Buffer])[] {
+  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' }).sort();
+  return names
+    .filter((name) => statSync(join(dir, name)).isFile())
+    .map((name) => [name, readFileSync(join(dir, name))]);
 }
 
-test('a backup has every file of the folder, and a store opens it', async (t) => {
-  const source = join(t.testdir(), 'source');
-  const target = join(t.testdirName, 'deep', 'target');
+test('a backup has every file of the folder, a store opens it, and no other backup replaces it', async (t) => {
+  const dir = t.testdir();
+  const [source, target] = [join(dir, 'source'), join(dir, 'deep', 'target')];
   await filledFolder(source);
   const contents = await backUp(source, target, {
     // The state notes the size of the public log, which must not be copied before it.
@@ -56,49 +54,26 @@ test('a backup has every file of the folder, and a store opens it', async (t) =>
   });
   t.same(readdirSync(target).sort(), ['candles', 'format', 'log', 'state.snapshot']);
   t.same(filesOf(target), filesOf(source));
-  const { bytes: sourceBytes } = await readContents(source);
-  t.ok(
-    contents.bytes < 4 * sourceBytes,
-    `${contents.bytes} bytes of ${sourceBytes}: empty rows take no room`,
-  );
+  t.ok(contents.bytes < 4 * (await readContents(source)).bytes, 'empty rows take no room');
   t.match(contents, {
     isInUse: false,
     isClean: true,
     damage: [],
-    newestSecond: START_S + 2_999 * 97,
+    newestSecond: START_S + 999 * 291,
     assets: [{ symbol: 'ASSET0USD', inputs: 2, firstDaySecond: START_S }, { state: 'priced' }],
   });
   const options = storeOptions(target);
   const restored = await openStore(options);
-  t.equal(latestIn(restored, options.assets[1]!)?.price, units(2_999));
-  t.same(
-    restored.history(options.assets[0]!, 'D', 0, START_S * 2, 100),
-    await historyOf(source, options.assets[0]!),
-  );
-  appendTo(
-    restored,
-    sampleAggregate(options.assets[1]!, options.publishers, units(1), atSecond(START_S + 400_000)),
+  t.equal(latestIn(restored, options.assets[1]!)?.price, units(999));
+  t.equal(
+    (restored.history(options.assets[0]!, 'D', 0, START_S * 2, 100) as CandleColumns).t.length,
+    Math.ceil((1_000 * 291) / 86_400),
   );
   await restored.close();
-  t.same((await readContents(target)).damage, [], 'what is written to it afterwards is whole too');
-});
-
-async function historyOf(dir: string, asset: ReturnType<typeof storeOptions>['assets'][number]) {
-  const store = await openStore(storeOptions(dir));
-  const history = store.history(asset, 'D', 0, START_S * 2, 100);
-  await store.close();
-  return history;
-}
-
-test('a backup is refused where it would replace one, or there is nothing to copy', async (t) => {
-  const dir = t.testdir({ target: { format: 'kept' }, empty: {} });
-  await filledFolder(join(dir, 'source'));
-  await t.rejects(backUp(join(dir, 'source'), join(dir, 'target')), /target has a format already/);
-  t.equal(readFileSync(join(dir, 'target/format'), 'utf8'), 'kept');
-  await t.rejects(backUp(join(dir, 'empty'), join(dir, 'new')), /it is not a data folder/);
-  await t.rejects(backUp(join(dir, 'nowhere'), join(dir, 'new')), /it is not a data folder/);
+  await t.rejects(backUp(source, target), /target has a format already/);
+  await t.rejects(backUp(join(source, 'candles'), join(dir, 'new')), /it is not a data folder/);
   t.notOk(existsSync(join(dir, 'new')));
-  await t.rejects(backUp(join(dir, 'source'), '/proc/tickseal'), /no backup of .* was made: /);
+  await t.rejects(backUp(source, '/proc/tickseal'), /no backup of .* was made: /);
 });
 
 test('damage of each part is named, and not taken for a backup', async (t) => {
@@ -120,21 +95,12 @@ test('damage of each part is named, and not taken for a backup', async (t) => {
     t.same(readdirSync(target), []);
     writeFileSync(file, whole);
   };
-  const flipped = (at: number) => (bytes: Buffer) => {
-    bytes[at]! ^= 1;
-    return bytes;
-  };
+  const flipped = (at: number) => (bytes: Buffer) => bytes.fill(bytes[at]! ^ 1, at, at + 1);
   await damaged(segment, flipped(60), /\.log is damaged at byte/);
   await damaged(snapshot, flipped(200), /state\.snapshot is damaged: at byte/);
-  await damaged(snapshot, (bytes) => bytes.subarray(0, 100), /state\.snapshot is damaged/);
   await damaged(month, flipped(8), /2024-01 is damaged: the checksum of the candle of 2024-01-01T00:00 /);
   await damaged(month, (bytes) => bytes.subarray(0, 4_096), /2024-01 is damaged: it is cut off/);
   await damaged(month, (bytes) => bytes.fill(0, 4_000, 4_080), /2024-01 is damaged: \d candles are missing/);
-  await damaged(
-    month,
-    (bytes) => bytes.fill(0, 31 * 1_440 * 40),
-    /2024-01 is damaged: \d+ candles are missing/,
-  );
   t.same((await readContents(dir)).damage, []);
 });
 
@@ -173,7 +139,6 @@ test('a drill: a backup under load is restored in another place, with every pric
   t.match(await program('backup', backup, '--from', store), /backup: [\d,]+ files, .*, checked: .*log, /);
   const shown = await program('store', store);
   t.match(shown, /, format 2, a service runs on it\n/);
-  t.match(shown, /\nBTCUSD +priced .* s ago/);
   t.match(shown, /\ndamage: none\n/);
   const before = price;
   await eventually(() => price > before + 10, { what: 'the service goes on' });

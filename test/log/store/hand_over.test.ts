@@ -23,13 +23,12 @@ test('a store that was handed over writes no more, is read on, and hears when th
   const old = await openStore(options);
   const events: string[] = [];
   appendTo(old, aggregate(1));
-  const handedOver = new Promise<void>((resolve, reject) => {
-    old.onTakeOver(() => {
-      old.handOver().then(resolve, reject);
-    });
+  let handingOver: Promise<void> | undefined;
+  old.onTakeOver(() => {
+    handingOver = old.handOver();
   });
   const next = await openStore({ ...options, takeOver: true });
-  await handedOver;
+  await handingOver;
   t.equal(next.isHandedOver, true);
   t.same(latestIn(next, asset), aggregate(1), 'all that waited was written before');
   const told = old.successorServes().then(() => events.push('told'));
@@ -53,20 +52,6 @@ test('a store that was handed over writes no more, is read on, and hears when th
   t.notOk(prices.includes(units(2)), 'what was recorded after the hand-over is on no disk');
   t.ok(prices.includes(units(3)));
   t.same(latestIn(later, asset), aggregate(4));
-  await later.close();
-});
-
-test('a store that waits for the next one to serve hears when that one ends instead', async (t) => {
-  const options = storeOptions(t.testdir(), { assets: [sampleAsset(0)] });
-  const old = await openStore(options);
-  old.onTakeOver(() => void old.handOver());
-  const next = await openStore({ ...options, takeOver: true });
-  const told = old.successorServes();
-  await next.close();
-  await told;
-  await old.close();
-  const later = await openStore({ ...options, takeOver: true });
-  t.equal(later.isHandedOver, false, 'nobody has the folder');
   await later.close();
 });
 
@@ -99,10 +84,7 @@ test('what a store writes while the next one already reads is all there, also wh
   t.ok(next.isClean);
   t.equal(latestIn(next, asset)?.price, units(count));
   const candles = next.history(asset, '60', 0, START_S * 2, 10_000);
-  t.same(
-    candles !== 'too many' && candles.c,
-    Array.from({ length: count }, (_, i) => i + 1),
-  );
+  t.match(candles, { c: Array.from({ length: count }, (_, i) => i + 1) });
   await next.close();
   await old.close();
 });
