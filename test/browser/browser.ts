@@ -1,10 +1,9 @@
 import { accessSync, constants } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 import { HANG_MS } from '../../scripts/load/wait.js';
+import { serve } from '../local_server.js';
 
 // A real browser for tests: headless Chromium, driven by playwright-core. Each test file has its own browser. Code for pages
 // is text or a bundle, because the types of this project do not know the DOM.
@@ -63,18 +62,23 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   return browser;
 }
 
-/** Serves an empty page on a separate port. @returns the page's origin, which differs from the origin of each service */
-export async function serveEmptyPage(t: Test): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.setHeader('Content-Type', 'text/html; charset=utf-8');
-    response.end('<!doctype html><title>test</title><link rel="icon" href="data:,">');
+/** A file of {@link serveFiles}, by its path. */
+export type ServedFiles = Readonly<Record<string, { readonly type: string; readonly text: string }>>;
+
+/** Serves files on a separate port, with a policy if there is one. @returns their origin, which differs from the origin of each service */
+export function serveFiles(t: Test, files: ServedFiles, policy?: string): Promise<string> {
+  return serve(t, (request, response) => {
+    const { type, text } = files[request.url ?? ''] ?? { type: 'text/plain', text: '' };
+    response.setHeader('Content-Type', `${type}; charset=utf-8`);
+    if (policy !== undefined) response.setHeader('Content-Security-Policy', policy);
+    response.end(text);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Serves an empty page. @returns its origin */
+export function serveEmptyPage(t: Test): Promise<string> {
+  const text = '<!doctype html><title>test</title><link rel="icon" href="data:,">';
+  return serveFiles(t, { '/': { type: 'text/html', text } });
 }
 
 /**

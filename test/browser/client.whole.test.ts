@@ -1,22 +1,38 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, stop } from 'esbuild';
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
-import { launchBrowser, needsBrowser, runInPage } from './browser.js';
+import { launchBrowser, needsBrowser, runInPage, serveFiles } from './browser.js';
 
-// Tests of the client in a real browser. The page has another origin, and its policy allows only its own files.
+// Tests of the client in a real browser, and of the example that shows a price in a page. The pages have another origin than the service,
+// and their policy allows only their own files.
 
+const EXAMPLE = 'browser_page';
+const EXAMPLES = join(ROOT, 'src/client/examples');
+const PAGE = '<!doctype html><link rel="icon" href="data:,"><script src="/client.js"></script>';
+const POLICY =
+  "default-src 'none'; script-src 'self'; worker-src 'self'; img-src data:; connect-src http://127.0.0.1:* ws://127.0.0.1:*";
 const SIGNER = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';
 
 test('streams in a page', needsBrowser(), async (t) => {
   t.teardown(() => stop());
   const browser = await launchBrowser(t);
-  const origin = await serveClient(t);
+  const script = (text: string) => ({ type: 'text/javascript', text });
+  const files = {
+    '/': { type: 'text/html', text: PAGE },
+    '/client.js': script(await bundle(join(ROOT, 'dist/src/client/index.js'), 'iife')),
+    '/worker.js': script(await bundle(join(ROOT, 'dist/src/client/verify/verify_worker.js'), 'iife')),
+    [`/${EXAMPLE}.html`]: {
+      type: 'text/html',
+      text: readFileSync(join(EXAMPLES, `${EXAMPLE}.html`), 'utf8'),
+    },
+    [`/${EXAMPLE}.js`]: script(await bundle(join(EXAMPLES, `${EXAMPLE}.ts`), 'esm')),
+  };
+  const origin = await serveFiles(t, files, POLICY);
   const service = await startTestService(t, { listen: { port: 0, allowed_origins: [origin] } });
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(61_000) });
@@ -25,16 +41,6 @@ test('streams in a page', needsBrowser(), async (t) => {
   const problems: string[] = [];
   page.on('pageerror', (error) => problems.push(String(error)));
   const options = { urls: service.url, token: TOKEN, signers: [SIGNER], worker: '/worker.js' };
-
-  await t.test('few payloads are verified on the page’s own thread', async (t) => {
-    const tick = await runInPage(
-      page,
-      `${OPEN} return read(client.stream(['BTCUSD'], { channel: '1s' }), 1);`,
-      options,
-    );
-    t.match(tick, { decimal: '61000', verdict: 'verified', signer: SIGNER });
-    t.equal(page.workers().length, 0);
-  });
 
   await t.test('many are verified in a worker', async (t) => {
     const reading = runInPage(
@@ -49,32 +55,22 @@ test('streams in a page', needsBrowser(), async (t) => {
   });
 
   await t.test('prices of another key are errors', async (t) => {
-    const errorWith = (more: object) =>
-      runInPage(
-        page,
-        `${OPEN}
+    const error = await runInPage(
+      page,
+      `${OPEN}
       const next = client.stream(['BTCUSD'], { channel: '10ms' }).next();
       const error = await new Promise((resolve) => client.on('error', resolve));
       await client.close();
-      return { name: error.name, symbols: error.symbols, signer: error.signer, done: (await next).done };`,
-        { ...options, ...more, signers: [`0x${'1'.repeat(40)}`] },
-      );
-    t.match(await errorWith({}), { name: 'UnsignedMappingError', signer: SIGNER, done: true });
-    const pinned = { ids: { BTCUSD: 1 } };
-    t.match(await errorWith(pinned), { name: 'UnverifiedError', symbols: ['BTCUSD'], done: true });
+      return { name: error.name, symbols: error.symbols, done: (await next).done };`,
+      { ...options, signers: [`0x${'1'.repeat(40)}`], ids: { BTCUSD: 1 } },
+    );
+    t.match(error, { name: 'UnverifiedError', symbols: ['BTCUSD'], done: true });
   });
 
-  await t.test('aggregates are verified, and a page cannot publish', async (t) => {
-    const latest = await runInPage(
-      page,
-      `${OPEN}
-      const { BTCUSD } = await client.latest(['BTCUSD']);
-      let refusal;
-      try { client.publisher({ key: '1', oracleId: 'tests' }); } catch (error) { refusal = error.message; }
-      return { decimal: BTCUSD.decimal, verdict: BTCUSD.verdict, refusal };`,
-      options,
-    );
-    t.match(latest, { decimal: '61001', verdict: 'verified', refusal: /a browser cannot publish/ });
+  await t.test('the page of the example shows a verified price', async () => {
+    const parameters = new URLSearchParams({ url: service.url, token: TOKEN, signer: SIGNER });
+    await page.goto(`${origin}/${EXAMPLE}.html#${parameters}`);
+    await page.getByText('BTCUSD 61001 verified').waitFor();
   });
   t.same(problems, []);
 });
@@ -89,47 +85,17 @@ const OPEN = `
     return { decimal: last.decimal, verdict: last.verdict, signer: last.signer };
   };`;
 
-/** Serves a page with the bundled client and its worker. @returns its origin */
-async function serveClient(t: Test): Promise<string> {
-  const files: Readonly<Record<string, { readonly type: string; readonly text: string }>> = {
-    '/': {
-      type: 'text/html',
-      text: '<!doctype html><link rel="icon" href="data:,"><script src="/client.js"></script>',
-    },
-    '/client.js': { type: 'text/javascript', text: await bundle('index.js', 'tickseal') },
-    '/worker.js': { type: 'text/javascript', text: await bundle('verify/verify_worker.js') },
-  };
-  const server = createServer((request, response) => {
-    const file = files[request.url ?? ''];
-    if (file === undefined) {
-      response.writeHead(404).end();
-      return;
-    }
-    response.setHeader('Content-Type', file.type);
-    response.setHeader(
-      'Content-Security-Policy',
-      "default-src 'none'; script-src 'self'; worker-src 'self'; img-src data:; connect-src http://127.0.0.1:* ws://127.0.0.1:*",
-    );
-    response.end(file.text);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function bundle(name: string, globalName?: string): Promise<string> {
+async function bundle(entry: string, format: 'iife' | 'esm'): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [join(ROOT, 'dist/src/client', name)],
+    entryPoints: [entry],
     bundle: true,
-    format: 'iife',
+    format,
+    globalName: 'tickseal',
     platform: 'browser',
     target: 'es2022',
     write: false,
+    absWorkingDir: ROOT,
     logLevel: 'silent',
-    ...(globalName !== undefined && { globalName }),
   });
   return outputFiles[0]!.text;
 }

@@ -1,4 +1,7 @@
-import { test } from 'tap';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { ROOT } from '../pages.js';
@@ -7,6 +10,14 @@ import { distinctNowNs, Feed, units } from '../service/feed.js';
 import { sha256, startTestService, TOKEN } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
+
+/** The script of axe, which finds accessibility faults. */
+const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const WIDTHS = [360, 768, 1440];
+/** The options of axe: all rules that it applies without options, and those of them that read colours. */
+const ALL_RULES = { resultTypes: ['violations'] };
+const COLOUR_RULES = { ...ALL_RULES, runOnly: ['color-contrast', 'link-in-text-block'] };
+const SCHEMES = { light: ALL_RULES, dark: COLOUR_RULES };
 
 test('the live page', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
@@ -39,16 +50,11 @@ test('the live page', needsBrowser(), async (t) => {
       await page.fill('#token', TOKEN);
       await page.click('#login button');
       await untilSealed(page, 'verified');
-      const rows = await eventually(async () => {
-        const shown = await shownRows(page);
-        return shown['BTCUSD']?.change !== '' && shown;
-      });
-      t.match(rows, {
-        BTCUSD: { price: '95,000.00', market: '24/7', change: '0.00%' },
+      t.match(await shownRows(page), {
+        BTCUSD: { price: '95,000.00', market: '24/7' },
         DYDXUSD: { price: '2.00000' },
       });
       await untilText(page, '#signer-chip', 'pinned on first use');
-      t.notOk(await page.isVisible('#nodes'), 'a process that is alone has no nodes to show');
       const stored = JSON.stringify(await page.evaluate('({ ...localStorage })'));
       t.notMatch(stored, TOKEN);
       t.match(stored, new RegExp(service.evmAddress));
@@ -76,7 +82,6 @@ test('the live page', needsBrowser(), async (t) => {
       await untilSealed(page, 'verified');
       await untilText(page, '#signer-chip', 'pinned by the link');
       t.equal(page.url(), `${service.url}/#`);
-      t.equal(await page.evaluate('history.length'), 2, 'the blank page and this one');
       const other = `0x${'ab'.repeat(20)}`;
       await page.goto(linkTo(service.url, other));
       const text = await untilText(page, '#notice', 'not pinned');
@@ -149,18 +154,7 @@ test('the live page', needsBrowser(), async (t) => {
       t.match(await page.textContent('#seal'), new RegExp(service.evmAddress));
       const titles = await page.locator('.steps b').allTextContents();
       t.same(titles, ['Publishers', 'Median', 'Merkle root', 'Signature', 'You']);
-      const tops = await page.evaluate<number[]>(
-        `[...document.querySelectorAll('.steps label')].map((chip) => chip.getBoundingClientRect().top)`,
-      );
-      t.equal(new Set(tops).size, 1, 'the five chips stand in one row');
-      const hit = `document.elementFromPoint(...(({ x, y }) => [x + 20, y + 20])(document.querySelector('.steps label').getBoundingClientRect())).tagName`;
-      t.match(await page.evaluate(hit), /^(?:B|SPAN|LABEL)$/, 'no input covers a chip');
       await untilText(page, '#seal .absent', 'a public log, which this service does not have');
-      t.ok(await page.isVisible('.step tbody tr'));
-      await page.click('.steps [data-step=price]');
-      await page.waitForSelector('.step tbody tr', { state: 'hidden' });
-      const field = await page.getAttribute('.step[data-step=root] li', 'title');
-      t.equal(field, 'publisher_merkle_root');
       const shown = await page.textContent('#price');
       const broken = new Set<string>();
       for (let turn = 0; turn < 4; turn++) {
@@ -169,82 +163,65 @@ test('the live page', needsBrowser(), async (t) => {
         await page.locator('.forge button').first().click();
         await eventually(async () => (await copy()) !== before);
         t.equal(await page.textContent('#seal h2'), 'Forged copy: refused');
-        const outcome = await page.textContent('.forged p');
-        if (turn === 0) t.equal(outcome, '1 of 10 checks of the frame failed: signer.');
-        else t.match(outcome, /checks of the aggregate failed/);
-        t.ok(await page.isVisible('.step:not([hidden]) .checks [data-status=failed]'));
+        t.match(
+          await page.textContent('.forged p'),
+          turn === 0 ? '1 of 10 checks of the frame failed: signer.' : 'checks of the aggregate failed',
+        );
         for (const step of await page.locator('.steps [data-status=failed] b').allTextContents())
           broken.add(step);
         t.notMatch(
           await page.evaluate<string>(`document.querySelector('#seal').innerText`),
           /verified|checks passed/i,
         );
-        t.equal(await page.locator('.forged ins').count(), 1);
       }
       t.same([...broken].sort(), ['Median', 'Publishers', 'Signature', 'You']);
       t.equal(await page.textContent('#price'), shown);
       t.notOk(await page.isVisible('#notice'));
       await page.click('#seal .forge button:last-of-type');
       await untilText(page, '#seal h2', 'BTCUSD: verified');
-      await page.click('#seal .close');
-      await page.waitForSelector('#seal', { state: 'hidden' });
-      await page.click('#verdict');
       await page.keyboard.press('Escape');
       await page.waitForSelector('#seal', { state: 'hidden' });
       t.equal((await shownRows(page))['BTCUSD']?.seal, 'verified');
     });
   });
 
-  await t.test('search and keyboard', async (t) => {
-    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
-      await untilSealed(page, 'verified');
-      await page.locator('#grid a').first().focus();
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Enter');
-      await untilText(page, '#symbol', 'DYDXUSD');
-      await page.keyboard.press('ArrowUp');
-      await page.keyboard.press('Enter');
-      await untilText(page, '#symbol', 'BTCUSD');
-      await page.fill('#search', 'dyd');
-      await eventually(async () => Object.keys(await shownRows(page)).join() === 'DYDXUSD');
-      t.equal(await page.textContent('#symbol'), 'BTCUSD', 'the chosen asset stays');
-      await page.fill('#search', 'zzz');
-      await untilText(page, '#no-hit', 'No asset');
-      await page.press('#search', 'Escape');
-      await eventually(async () => Object.keys(await shownRows(page)).length === 2);
-    });
-  });
-
-  await t.test('on a phone the list and the asset take turns', async (t) => {
-    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress), width: 360 }, async (page) => {
-      await untilSealed(page, 'verified');
-      const isWide = () => page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      t.notOk(await isWide());
-      t.notOk(await page.isVisible('#price'));
-      await page.locator('#grid [role=row]', { hasText: 'DYDXUSD' }).click();
-      await untilText(page, '.proof', 'Verified here');
-      t.ok(await page.isVisible('#price'));
-      t.notOk(await page.isVisible('#grid'));
-      t.notOk(await isWide());
-      await page.goBack();
-      t.ok(await page.isVisible('#grid'));
-      // Shows the page as if some prices were simulated, with the longest state of the connection. A single script makes all
-      // changes, so that the page cannot overwrite them in between.
-      const bar = await page.evaluate<{ shown: number; width: number; room: number }>(`
-        const tag = document.createElement('span');
-        tag.id = 'simulation';
-        tag.className = 'tag';
-        tag.textContent = '6 real, 12 simulated';
-        document.querySelector('.brand').after(tag);
-        document.querySelector('#connection-chip span').textContent = 'Silent for 12.2 s';
-        ({ shown: tag.clientWidth, width: document.documentElement.scrollWidth, room: innerWidth })`);
-      t.ok(bar.shown > 0, 'a phone says that prices are simulated');
-      t.equal(bar.width, bar.room);
-    });
+  await t.test('everybody can read the documents, the login, the live page and its seal', async (t) => {
+    const context = await browser.newContext({ bypassCSP: true });
+    t.teardown(() => context.close());
+    const page = await context.newPage();
+    for (const path of ['/docs/', '/docs/prices.html']) {
+      await page.goto(`${service.url}${path}`);
+      await examine(t, page, path);
+    }
+    await page.goto(service.url);
+    await page.waitForSelector('#token');
+    await examine(t, page, 'login');
+    await page.goto(linkTo(service.url, service.evmAddress));
+    await untilText(page, '.proof', 'Verified here');
+    await examine(t, page, 'the live page');
+    await page.click('#verdict');
+    await page.click('.forge button');
+    await untilText(page, '#seal h2', 'Forged copy: refused');
+    await examine(t, page, 'the card of the seal with a forged copy');
   });
 });
 
 /** Runs a shell command that the page copied to the clipboard. */
 function runTickseal(line: string): Promise<string> {
   return runShell(`alias tickseal="node ${ROOT}dist/src/cli/main.js"\n${line}\necho status $?`);
+}
+
+/** Checks that axe finds no fault at any width. On a dark display only colours differ, so only rules of colours are checked again. */
+async function examine(t: Test, page: Page, name: string): Promise<void> {
+  await page.evaluate(AXE);
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const [colorScheme, options] of Object.entries(SCHEMES)) {
+      await page.emulateMedia({ colorScheme: colorScheme as keyof typeof SCHEMES });
+      const faults = await page.evaluate(
+        `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].target + " " + nodes[0].any[0]?.message))`,
+      );
+      t.same(faults, [], `${name} at ${width} px, ${colorScheme}`);
+    }
+  }
 }

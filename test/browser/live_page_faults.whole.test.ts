@@ -1,14 +1,19 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
 import { TcpProxy } from '../../scripts/load/tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
+import { registerLog } from '../../src/cli/log_command.js';
 import { decodePayload, type Payload } from '../../src/client/index.js';
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
 import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
+import { PAGE_PATHS } from '../../src/wire/paths.js';
 import { SIMPLIFIED_LAYOUT, VERSIONED_LAYOUT } from '../../src/wire/payload_fields.js';
+import { runCommand } from '../cli/run_command.js';
 import { signed } from '../client/signed_payload.js';
+import { signedPrice } from '../publiclog/witness/audited_log.js';
 import { Feed, units } from '../service/feed.js';
-import { SERVICE_KEYS, startTestService, TOKEN } from '../service/harness.js';
+import { SERVICE_KEYS, startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
@@ -17,24 +22,11 @@ import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD' },
   { id: 2, symbol: 'ETHUSD', max_age: '2s' },
-  { id: 3, symbol: 'FUND', calendar: 'rare' },
 ];
-const PRICES: Readonly<Record<string, number>> = { BTCUSD: 100, ETHUSD: 200, FUND: 300 };
-/** The only trading day, three days from now, so that the market is closed today. */
-const DAY = ['wed', 'thu', 'fri', 'sat', 'sun', 'mon', 'tue'][new Date().getUTCDay()]!;
-const SECTIONS = {
-  assets: ASSETS,
-  calendars: {
-    rare: {
-      time_zone: 'UTC',
-      sessions: [{ days: [DAY], from: '09:00', to: '17:00', status: 'regular' }],
-    },
-  },
-};
-
+const PRICES: Readonly<Record<string, number>> = { BTCUSD: 100, ETHUSD: 200 };
 test('the live page when something is wrong', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
-  const service = await startTestService(t, SECTIONS);
+  const service = await startTestService(t, { assets: ASSETS });
   const feed = await Feed.open(service);
   let published = ASSETS.map(({ symbol }) => symbol);
   const publish = () =>
@@ -90,28 +82,10 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       { browser, url: linkTo(`http://127.0.0.1:${proxy.port}`, service.evmAddress) },
       async (page) => {
         await untilSealed(page, 'verified');
-        await untilText(page, '.proof', 'Verified here');
-        await page.waitForLoadState('networkidle');
-        const startMs = performance.now();
         proxy.state = 'silent';
         await untilText(page, '#connection-chip', 'Silent');
-        const saidMs = performance.now() - startMs;
         await untilSealed(page, 'stale');
         t.match(await untilText(page, '#verdict', 'stale'), /stale, as of \d\d:\d\d:\d\d UTC/);
-        await page.context().setOffline(true);
-        await untilText(
-          page,
-          '#notice',
-          'This computer is offline. The page keeps what it verified last, as of',
-        );
-        await page.context().setOffline(false);
-        await eventually(async () => !(await page.isVisible('#notice')));
-        await page.click('#verdict');
-        t.match(await untilText(page, '#seal', 'Merkle root'), 'stale, as of');
-        await page.keyboard.press('Escape');
-        t.comment(
-          `said after ${Math.round(saidMs)} ms, stale after ${Math.round(performance.now() - startMs)} ms`,
-        );
         // The service's candles have the prices of the part without frames.
         const history = page.waitForRequest('**/udf/history*');
         proxy.state = 'closed';
@@ -119,63 +93,16 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         await untilText(page, '#connection-chip', /Live · [\d.]+ s gap/);
         await history;
         await untilSealed(page, 'verified');
-        await page.click('#connection-chip');
-        await untilText(page, '#connection', '1, the last one');
       },
     );
   });
 
-  await t.test('a service that does not answer the login is said, and nothing looks verified', async (t) => {
-    await withTab(t, { browser, url: service.url }, async (page) => {
-      await page.route('**/v1/**', (route) => route.abort());
-      await page.fill('#token', TOKEN);
-      await page.click('#login button');
-      await untilText(page, '#notice', 'The service does not answer: nothing answers at its address.');
-      t.notOk(await page.isVisible('#verdict'));
-      t.notOk(await page.isVisible('#chart'));
-      await page.unroute('**/v1/**');
-      await untilSealed(page, 'verified');
-      await eventually(async () => !(await page.isVisible('#notice')));
-      t.ok(await page.isVisible('#verdict'));
-    });
-  });
-
-  await t.test('a price that ends goes stale, and a closed market looks closed', async (t) => {
+  await t.test('a price that ends goes stale', async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');
-      t.match(await shownRows(page), {
-        FUND: { market: 'closed', price: '300.000' },
-        BTCUSD: { market: '24/7' },
-      });
-      const row = page.locator('#grid [role=row]', { hasText: 'ETHUSD' });
-      await row.click();
-      published = ['BTCUSD', 'FUND'];
+      published = ['BTCUSD'];
       await eventually(async () => (await shownRows(page))['ETHUSD']?.seal === 'stale');
-      t.same(await page.evaluate(COLOURS_OF_STALE_ROW), [], 'all of a stale row is grey');
       t.match(await shownRows(page), { ETHUSD: { price: '200.000' }, BTCUSD: { seal: 'verified' } });
-    });
-  });
-
-  await t.test('one failed request costs neither the proof nor the chart', async (t) => {
-    published = ASSETS.map(({ symbol }) => symbol);
-    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
-      await untilSealed(page, 'verified');
-      // The text about a failure stays only until the next attempt, so it may disappear before a test reads it.
-      const failed = new Set<string>();
-      for (const path of ['/v1/algorithms', '/udf/history'])
-        await page.route(
-          `**${path}*`,
-          (route) => {
-            failed.add(path);
-            return route.fulfill({ status: 503, json: { error: 'overloaded' } });
-          },
-          { times: 1 },
-        );
-      await page.reload();
-      await eventually(() => failed.size === 2);
-      await untilText(page, '#history', 'not signed');
-      await untilText(page, '.proof', 'Verified here');
-      t.match(await page.getAttribute('#chart', 'aria-label'), /BTCUSD: \d+ candles/);
     });
   });
 
@@ -203,21 +130,75 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
   });
 });
 
-/** The parts of the stale row that have a colour, whose red, green and blue differ more than those of the greys. */
-const COLOURS_OF_STALE_ROW = `(() => {
-  const isGrey = (text) => {
-    const [r, g, b, opacity = 1] = (text.match(/[0-9.]+/g) ?? [0, 0, 0]).map(Number);
-    return opacity === 0 || Math.max(r, g, b) - Math.min(r, g, b) <= 40;
-  };
-  const row = document.querySelector('#grid [role=row][data-seal=stale]:not([hidden])');
-  return [row, ...row.querySelectorAll('*')].flatMap((part) => {
-    const style = getComputedStyle(part);
-    const shadow = style.boxShadow.split(')')[0];
-    return [style.color, style.fill, style.stroke, style.backgroundColor, shadow]
-      .filter((text) => /^rgb/.test(text) && !isGrey(text))
-      .map((text) => part.outerHTML.slice(0, 60) + ' ' + text);
+test('the page loads again until no file of it is refused', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const service = await startTestService(t, { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '1h' }] });
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
+  const page = await browser.newPage();
+  const asked = new Set<string>();
+  await page.route(`**${PAGE_PATHS.files}*`, (route) => {
+    const { pathname } = new URL(route.request().url());
+    // The first script cannot watch its own request.
+    if (asked.has(pathname) || pathname.includes('/boot-')) return route.continue();
+    asked.add(pathname);
+    return route.fulfill({ status: 429, json: { error: 'too many requests' } });
   });
-})()`;
+  await page.goto(linkTo(service.url, service.evmAddress));
+  await page.getByRole('alert').filter({ hasText: 'loads again in a few seconds' }).waitFor();
+  await page.waitForSelector('#grid [role=row][data-seal=verified]');
+  t.ok(asked.size > 5, `${asked.size} files`);
+});
+
+test('the page saves evidence that a command verifies offline', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const dir = t.testdir();
+  const file = { file: 'unused' };
+  const service = await startTestService(
+    t,
+    {
+      keys: { evm: file, stark: file, log: file },
+      log: { origin: 'prices.example.com/tlog', batch: '100ms', checkpoint: '200ms' },
+      assets: [{ id: 1, symbol: 'BTCUSD', max_age: '1h' }],
+    },
+    { keys: { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) } },
+  );
+  const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
+  const policy = join(dir, 'tickseal.policy');
+  writeFileSync(policy, log.policy);
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
+  const link = `${linkTo(service.url, service.evmAddress)}&asset=BTCUSD`;
+  await withTab(t, { browser, url: link }, async (page) => {
+    await untilText(page, '#verdict small', 'logged, no witness');
+    await page.click('#verdict');
+    await untilText(page, '#seal .log', 'Your browser verified');
+    const timeNs = BigInt(Date.now() - 1_000) * 1_000_000n;
+    const other = signedPrice(timeNs, units(94_000), 'BTCUSD', SERVICE_KEYS.evm);
+    await page.route('**/v1/prices/at*', (route) =>
+      route.fulfill({
+        contentType: 'application/json',
+        body: `{"data":{"BTCUSD":${other.replace(',"signed_prices":[]', '')}}}`,
+      }),
+    );
+    await page.goto(`${link}&at=${new Date(Date.now() - 500).toISOString()}`);
+    await untilText(page, '#verdict small', 'the log denies this price');
+    await page.click('#verdict');
+    await untilText(page, '#seal .log', 'does not have it. Save the evidence');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.click('#seal .log button:text-is("Save the evidence")'),
+    ]);
+    const evidence = join(dir, download.suggestedFilename());
+    await download.saveAs(evidence);
+    const trusted = ['--signer', service.evmAddress, '--policy', policy];
+    const proven = await runCommand(registerLog, ['log', 'verify', evidence, ...trusted]);
+    t.equal(proven.exitCode, 0, proven.stderr);
+    t.match(proven.stdout, [
+      /^PROVEN: 0x\w+ signed BTCUSD at \d+ ns, and batch \d+ of \S+ does not have it$/,
+    ]);
+  });
+});
 
 /** Returns the message with a changed digit in a payload. */
 function forged(message: string): string {

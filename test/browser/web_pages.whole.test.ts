@@ -1,11 +1,17 @@
 import type { Browser, Page } from 'playwright-core';
 import { type Test, test } from 'tap';
+import { SITE } from '../../src/server/live_page/page_files.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { readPage } from '../pages.js';
-import { namedToken, startTestService, type TestService } from '../service/harness.js';
+import { Feed, units } from '../service/feed.js';
+import { namedToken, startTestService, type TestService, TOKEN } from '../service/harness.js';
 import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
+import { untilText } from './live_page.js';
 
-// Tests of web pages of other origins in a real browser: the service's CORS headers, and the origins that may open streams.
+// Tests of web pages in a real browser: pages of other origins, with the service's CORS headers and the origins that may open streams, and
+// the site of documents, served by the service and opened as files.
+
+const LATEST = 'section:has(#v1_prices_latest)';
 
 test('web pages', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
@@ -17,13 +23,8 @@ test('web pages', needsBrowser(), async (t) => {
       limit: '100000',
       body: /"taxonomy_id":1/,
     });
-    t.match(await ask(page, service, '/v1/deployments/evm'), { status: 200, limit: '5' }, 'no preflight');
     t.match(await ask(page, service, '/v1/taxonomy', 'nobody'), { status: 401, body: /not known/ });
     t.match(await ask(page, service, '/nope', 'alice'), { status: 404, body: /no such path/ });
-    t.match(await ask(page, service, '/v1/prices/latest', 'alice'), {
-      status: 400,
-      body: /assets is missing/,
-    });
     await ask(page, service, '/v1/taxonomy', 'slow');
     t.match(await ask(page, service, '/v1/taxonomy', 'slow'), { status: 429, retryAfter: '1' });
   });
@@ -32,8 +33,7 @@ test('web pages', needsBrowser(), async (t) => {
     const { service, page } = await openPage(t, browser);
     const { data } = JSON.parse((await ask(page, service, '/v1/stream_ticket', 'alice')).body);
     await page.goto(await serveEmptyPage(t));
-    for (const path of ['/v1/taxonomy', '/v1/deployments/evm', '/nope'])
-      await t.rejects(ask(page, service, path, 'alice'), /Failed to fetch/, path);
+    await t.rejects(ask(page, service, '/v1/taxonomy', 'alice'), /Failed to fetch/);
     await t.rejects(ask(page, service, '/v1/deployments/evm'), /Failed to fetch/, 'without a preflight');
     t.same(await openStream(page, service, data.ticket), { closed: 1006 });
   });
@@ -67,6 +67,50 @@ test('web pages', needsBrowser(), async (t) => {
       }
     },
   );
+});
+
+test('the documents', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const faults: string[] = [];
+  const page = await browser.newPage();
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+
+  await t.test('a request with the token of the reader, to the service that served the page', async (t) => {
+    const service = await startTestService(t);
+    const feed = await Feed.open(service);
+    await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
+    await page.goto(`${service.url}/docs/prices.html`);
+    await page.click(`${LATEST} [type=submit]`);
+    t.equal(await page.evaluate('document.activeElement.type'), 'password', 'a missing token is asked for');
+    await page.keyboard.type(TOKEN);
+    await page.keyboard.press('Enter');
+    await untilText(page, `${LATEST} .result`, '200 OK');
+    const answer = (await page.textContent(`${LATEST} .result pre`))!;
+    t.match(answer, /^\{\n {2}"data": \{\n {4}"BTCUSD": \{\n {6}"timestamp": \d{19},\n/, 'every digit stays');
+    await page.reload();
+    t.equal(await page.inputValue(`${LATEST} [type=password]`), '', 'a reload forgets the token');
+    t.same(await page.evaluate('[localStorage.length, sessionStorage.length, document.cookie]'), [0, 0, '']);
+  });
+
+  await t.test('the search, the languages and the copies work in files without a server', async (t) => {
+    await page.goto(new URL('prices.html', SITE.folder).href);
+    await page.keyboard.press('/');
+    await page.keyboard.type('backup and rest');
+    await page.waitForSelector('.results a');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/running\.html#backup-and-restore$/);
+    await page.goBack();
+    const samples = (language: string) => page.isVisible(`${LATEST} [data-language=${language}]`);
+    t.same([await samples('curl'), await samples('Python')], [true, false]);
+    await page.click(`${LATEST} .languages >> text=Python`);
+    t.same([await samples('curl'), await samples('Python')], [false, true]);
+  });
+
+  t.same(faults, [], 'the policy allows what the pages do, and no script fails');
 });
 
 const TOKENS = [namedToken('alice'), namedToken('slow', { requests_per_second: 1 })];

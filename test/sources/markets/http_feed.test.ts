@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { Recorder } from '../../../src/sources/markets/recorder.js';
-import { serve } from './local_server.js';
+import { serve } from '../../local_server.js';
 import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'tap';
 import { LocalExchange } from '../../../scripts/load/local_exchange.js';
+import { serve } from '../../local_server.js';
 import { START } from '../plans.js';
-import { serve } from './local_server.js';
 import { manualRun } from './manual_run.js';
 import { ManualTime, until } from './manual_time.js';
 

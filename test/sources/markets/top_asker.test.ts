@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { MARKETS } from '../../../src/sources/adapters/built_in.js';
 import { answerSession } from '../../../src/sources/json_sessions.js';
 import { TopAsker } from '../../../src/sources/markets/top_asker.js';
-import { serve } from './local_server.js';
+import { serve } from '../../local_server.js';
 import { ManualTime, until } from './manual_time.js';
 
 const { top } = MARKETS.binance;
