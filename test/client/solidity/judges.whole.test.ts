@@ -117,9 +117,6 @@ test('PythAggregatorV3 and PythUtils read a reader as IPyth', async (t) => {
         require(price.conf * 1000 <= uint64(price.price), "conf");
         return PythUtils.convertToUint(price.price, price.expo, 18);
       }
-      function parse(bytes[] calldata data, bytes32[] calldata ids, uint64 from, uint64 to) external returns (PythStructs.PriceFeed[] memory) {
-        return pyth.parsePriceFeedUpdates(data, ids, from, to);
-      }
     }`;
   const utils = await chain.deploy(build(`${sdk}/PythUtils.sol`));
   const libraries = { [`${sdk}/PythUtils.sol`]: { PythUtils: utils.address } };
@@ -128,15 +125,6 @@ test('PythAggregatorV3 and PythUtils read a reader as IPyth', async (t) => {
   ]);
   t.same(await consumer.read('priceOf', BTC_ID, [at(4n)]), 95_000n * E18);
   t.same(await consumer.read('priceOf', EUR_ID, []), (11n * E18) / 10n);
-  t.match(await consumer.call('parse', [[at(5n)], [BTC_ID, EUR_ID], START_S, START_S + 9n]), {
-    value: [
-      {
-        id: BTC_ID,
-        price: { price: 95_000n * 10n ** 8n, conf: 95n * 10n ** 7n, expo: -8, publishTime: START_S + 5n },
-      },
-      { id: EUR_ID, price: { price: 110_000_000n, conf: 0n } },
-    ],
-  });
   const wide = [{ id: BTC, value: E18, spreadPpm: 1_010 }];
   await reader.call('update', [updateAt(6n * NS_PER_S, wide, { mask: ALL })]);
   t.match(await consumer.call('priceOf', [BTC_ID, []]), { error: 'Error', args: ['conf'] });

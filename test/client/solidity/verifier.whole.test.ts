@@ -1,12 +1,13 @@
-import { type Test, test } from 'tap';
-import { publisherSigner, startTestService, TestSocket } from '../../service/harness.js';
-import { openPublisher, publish } from '../../service/publishing.js';
+import { test } from 'tap';
+import type { Price } from '../../../src/model/price.js';
+import { Feed } from '../../service/feed.js';
+import { startTestService, TestSocket } from '../../service/harness.js';
 import { build } from './build.js';
 import { Chain, type Deployed, type Hex } from './chain.js';
 import { NATIVE_ECRECOVER } from './native_ecrecover.js';
 import * as payloads from './payloads.js';
 
-const { AGE, ALL, E18, hexOf, keyOf, NS_PER_S, PRICE, PUBLISHERS, payloadOf, SPREAD, STATUS } = payloads;
+const { AGE, ALL, E18, keyOf, NS_PER_S, PRICE, PUBLISHERS, payloadOf, SPREAD, STATUS } = payloads;
 const TAXONOMY_ID = 7;
 const NOW_S = 1_800_000_000n;
 const [MAX_AGE_S, MAX_FUTURE_S] = [60n, 30n];
@@ -37,52 +38,33 @@ const PRICES = ASSETS.map((_, i) => (i % 2 === 0 ? 1n : -1n) * BigInt(i + 1) * E
 PRICES[0] = 2n ** 127n - 1n;
 PRICES[1] = -(2n ** 127n);
 
-/** Records payloads of a running service, by the number of assets. All prices are as in PRICES. */
-async function recordPayloads(t: Test, attributes: string): Promise<{ signer: string; recorded: Buffer[] }> {
-  const service = await startTestService(t, {
-    service: { taxonomy_id: TAXONOMY_ID },
-    assets: ASSETS,
-    limits: { control_messages_per_second: 100 },
-  });
-  const publisher = await openPublisher(service);
-  const timestampNs = BigInt(Date.now()) * 1_000_000n;
-  const updates = ASSETS.map(({ symbol }, i) =>
-    publisherSigner(1).sign({ symbol, price: PRICES[i]!, timestampNs }),
-  );
-  t.equal((await publish(publisher, updates)).accepted.length, ASSETS.length);
-  const recorded: Buffer[] = [];
-  for (const count of [1, 10, 14, 32, 100]) {
+test('payloads of both layouts from a running service', async (t) => {
+  const service = await startTestService(t, { service: { taxonomy_id: TAXONOMY_ID }, assets: ASSETS });
+  const feed = await Feed.open(service);
+  await feed.accept(...ASSETS.map(({ symbol }, i) => ({ symbol, price: PRICES[i] as Price })));
+  const verifier = await verifierOf([service.evmAddress]);
+  for (const [attributes, mask, count] of [
+    ['', PRICE, 100],
+    ['&addtl_attrs=ms,age,n,spread', ALL, 14],
+    ['&addtl_attrs=ms,age,n,spread', ALL, 100],
+  ] as const) {
     const url = `${service.socketUrl}/ws?channel=10ms&message_type=signed_ecdsa${attributes}`;
     const socket = await TestSocket.open(url);
     socket.send({ type: 'subscribe', assets: ASSETS.slice(0, count).map(({ id }) => id) });
-    const { p } = (await socket.nextJson()) as { p: string };
-    recorded.push(Buffer.from(p.slice(2), 'hex'));
-    socket.ws.close();
-  }
-  publisher.ws.close();
-  return { signer: service.evmAddress, recorded };
-}
-
-for (const [attributes, mask] of [
-  ['', PRICE],
-  ['&addtl_attrs=ms', PRICE | STATUS],
-  ['&addtl_attrs=ms,age,n,spread', ALL],
-] as const)
-  test(`payloads with the mask ${mask} from a running service`, async (t) => {
-    const { signer, recorded } = await recordPayloads(t, attributes);
-    const verifier = await verifierOf([signer]);
-    for (const payload of recorded) {
-      const timestampNs = payload.readBigUInt64BE(mask === PRICE ? 67 : 71);
-      verifier.chain.timeS = timestampNs / NS_PER_S;
-      const [time, entries] = await verifier.read<[bigint, Entry[]]>('verify', hexOf(payload));
-      t.equal(time, timestampNs);
-      for (const [i, { marketStatus, ...entry }] of entries.entries()) {
-        t.match(entry, { assetId: ASSETS[i]!.id, value: PRICES[i], attributes: mask, spreadPpm: 0 });
-        t.equal(marketStatus !== 255, mask !== PRICE && i % 3 === 0, 'status');
-        t.match(entry, { publishers: mask === ALL ? 1 : 0 });
-      }
+    const { p } = (await socket.nextJson()) as { p: Hex };
+    await socket.close();
+    const timestampNs = Buffer.from(p.slice(2), 'hex').readBigUInt64BE(mask === PRICE ? 67 : 71);
+    verifier.chain.timeS = timestampNs / NS_PER_S;
+    const [time, entries] = await verifier.read<[bigint, Entry[]]>('verify', p);
+    t.equal(time, timestampNs);
+    t.equal(entries.length, count);
+    for (const [i, { marketStatus, ...entry }] of entries.entries()) {
+      t.match(entry, { assetId: ASSETS[i]!.id, value: PRICES[i], attributes: mask, spreadPpm: 0 });
+      t.equal(marketStatus !== 255, mask !== PRICE && i % 3 === 0, 'status');
+      t.match(entry, { publishers: mask === ALL ? 1 : 0 });
     }
-  });
+  }
+});
 
 const EXTREMES = [
   { id: 1, value: -(2n ** 127n), status: 0, ageMs: 0, publishers: 255, spreadPpm: 0xffffffff },
@@ -125,9 +107,8 @@ test('each wrong payload is refused with its reason', async (t) => {
     ['another signer', 'UnknownSigner', payloadOf(keyOf(2), contentOf())],
     ['another taxonomy', 'WrongTaxonomy', payload({ taxonomyId: 8 })],
     ['no entry', 'WrongLength', cut(75)],
-    ['nothing', 'WrongLength', '0x'],
     ['another version', 'UnknownVersion', payload({ mask: ALL }).replace('ff02', 'ff03') as Hex],
-    ...[0, 2, STATUS | SPREAD, 0x20 | PRICE, 0x8001, 0xffff].map((mask): [string, string, Hex] => [
+    ...[0, 2, 0x20 | PRICE, 0x8001].map((mask): [string, string, Hex] => [
       `mask ${mask}`,
       'UnknownAttributes',
       payload({ mask }),
@@ -161,12 +142,9 @@ test('the owner changes the signers, and hands the contract over in two steps', 
 
   const transfer = (to: string, caller?: string) => verifier.call('transferOwnership', [to], caller);
   const accept = (caller: string) => verifier.call('acceptOwnership', [], caller);
-  t.match(await accept(STRANGER), { error: 'NotPendingOwner' }, 'nobody is named at first');
   t.match(await transfer(HEIR, STRANGER), { error: 'NotOwner' });
   t.match(await transfer(NOBODY), { error: 'InvalidOwner' });
-  t.match(await transfer(STRANGER), { ok: true }, 'a mistyped address');
-  t.match(await transfer(HEIR), { ok: true }, 'is replaced');
-  t.equal(await verifier.read('pendingOwner'), HEIR);
+  t.match(await transfer(HEIR), { ok: true });
   t.match(await accept(STRANGER), { error: 'NotPendingOwner' });
   t.match(await setSigner(true, HEIR), { error: 'NotOwner' }, 'until the heir accepts nothing has changed');
   t.match(await accept(HEIR), { ok: true });
