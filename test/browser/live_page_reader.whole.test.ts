@@ -129,7 +129,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await page.click('.head .copy');
       const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
-      t.match(copied, `${service.url}/#asset=ethusd&resolution=15&signer=${service.evmAddress}`);
+      t.match(copied, `${service.url}/#asset=ETHUSD&resolution=15&signer=${service.evmAddress}`);
       t.notMatch(copied, 'token');
       await page.goto(`${service.url}/#asset=NOPE`);
       await untilText(page, '#notice', 'the asset NOPE');

@@ -34,19 +34,14 @@ test('frames above maxAgeMs are errors and no ticks', async (t) => {
       await done;
     };
   };
-  for (const [channel, defaultMs] of [
-    ['real_time', 10_000],
-    ['1s', 15_000],
-  ] as const) {
-    const close = await open({ channel });
-    sendFrame(server, Date.now() - defaultMs - 1, 1);
-    await eventually(() => errors.length > 0);
-    t.match(errors.splice(0), [UnverifiedError]);
-    sendFrame(server, Date.now() - defaultMs + 5_000, 2);
-    await eventually(() => ticks.length > 0);
-    t.match(ticks.splice(0), [{ price: 2n }]);
-    await close();
-  }
+  const closeDefault = await open({ channel: '1s' });
+  sendFrame(server, Date.now() - 15_001, 1);
+  await eventually(() => errors.length > 0);
+  t.match(errors.splice(0), [UnverifiedError]);
+  sendFrame(server, Date.now() - 10_000, 2);
+  await eventually(() => ticks.length > 0);
+  t.match(ticks.splice(0), [{ price: 2n }]);
+  await closeDefault();
   const close = await open({ channel: 'real_time', maxAgeMs: 400 });
   sendFrame(server, Date.now() - 401, 1);
   await eventually(() => errors.length > 0);
@@ -54,7 +49,4 @@ test('frames above maxAgeMs are errors and no ticks', async (t) => {
   t.match(errors[0], { checks: [{ name: 'form', status: 'ok' }] });
   await close();
   t.same(ticks, []);
-  for (const maxAgeMs of [0, -1, Number.NaN])
-    t.throws(() => client.stream(['BTCUSD'], { maxAgeMs }), RangeError);
-  t.throws(() => client.stream(['BTCUSD'], { maxAgeMs: '400' as never }), TypeError);
 });

@@ -1,8 +1,6 @@
 import { test } from 'tap';
 import { boundedFetch } from '../../../src/client/connect/bounded_fetch.js';
 import { BROWSER, type Fetch, type FetchResponse } from '../../../src/client/connect/platform.js';
-import { ReconnectingSocket } from '../../../src/client/connect/reconnecting_socket.js';
-import { FakeSchedule } from '../fake_schedule.js';
 
 // The bounds of answers on platforms that bound less: `fetch` functions of users, and browsers.
 
@@ -31,35 +29,4 @@ test('a compressed answer is refused where the request can choose', async (t) =>
   await boundedFetch({ url: '', takesCompressed: true }, platformOf({ headers }, true));
   await t.rejects(boundedFetch({ url: '' }, platformOf({ headers }, true)), { message: /is compressed/ });
   t.ok(BROWSER.choosesEncoding(), 'Node sends the header');
-});
-
-test('a fetch function that ignores the signal has a time limit', async (t) => {
-  const fetch: Fetch = () => new Promise(() => {});
-  const late = boundedFetch({ url: '', answerMsMax: 20 }, { ...BROWSER, fetch });
-  await t.rejects(late, { message: 'no answer within 20 ms' });
-});
-
-test("a message of a browser's socket is measured when it has arrived", async (t) => {
-  const fake = new FakeSchedule();
-  const texts: string[] = [];
-  const reasons: string[] = [];
-  const socket = {} as Record<'onopen' | 'onmessage', (event?: object) => void> & { close(): void };
-  socket.close = () => {};
-  new ReconnectingSocket(
-    '/ws',
-    1_000,
-    {
-      url: 'ws://a',
-      schedule: fake.schedule,
-      openSocket: () => socket as never,
-      onDown: ({ reason }) => reasons.push(reason),
-    },
-    { onOpen: () => {}, onText: (text) => texts.push(text) },
-  );
-  await new Promise(setImmediate);
-  socket.onopen();
-  socket.onmessage({ data: 'x'.repeat(8 * 1024 ** 2) });
-  socket.onmessage({ data: 'x'.repeat(8 * 1024 ** 2 + 1) });
-  t.equal(texts.length, 1);
-  t.same(reasons, ['a message has more than 8388608 bytes']);
 });

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'tap';
 import { WebSocket } from 'ws';
 import {
@@ -8,23 +7,27 @@ import {
   ReconnectingSocket,
 } from '../../../src/client/connect/reconnecting_socket.js';
 import type { OpenConnection } from '../../../src/client/connect/socket_like.js';
-import { IdleTimeouts } from '../../../src/server/uws/idle_timeouts.js';
-import { openBrowserSocket } from '../browser_socket.js';
 import { startContractServer, TOKEN } from '../contract_server.js';
 import { FakeSchedule } from '../fake_schedule.js';
 
 const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
+
+/** Opens a socket that is like a browser's socket, without pings of the protocol and without `terminate`. */
+const openBrowserSocket: OpenConnection = (url, headers) =>
+  new Proxy(new WebSocket(url, { headers: { ...headers } }), {
+    get(socket, name) {
+      if (name === 'ping' || name === 'on' || name === 'terminate') return undefined;
+      const value: unknown = Reflect.get(socket, name);
+      return typeof value === 'function' ? value.bind(socket) : value;
+    },
+    set: (socket, name, value) => Reflect.set(socket, name, value),
+  });
 
 const QUIET_MS = 1_000;
 const ANSWER_MS = 3_000;
 
 function connect(options: ConnectionOptions, onText: (text: string) => void = () => {}): ReconnectingSocket {
   return new ReconnectingSocket('/ws', QUIET_MS, options, { onOpen: () => {}, onText });
-}
-
-/** Waits until the socket is made. Each attempt first requests credentials; if they are known, this takes a single turn. */
-function socketMade(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Returns a listener, and a function that resolves at the next call of `onDown`. */
@@ -103,44 +106,6 @@ test('a revoked token is final; a service that is not there is not', async (t) =
   t.same(fake.pending, []);
 });
 
-test('a socket that is closed for idleness comes back, one closed for bad messages does not', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  const fake = new FakeSchedule();
-  const { onDown, next } = nextDown();
-  const socket = connect({ url: server.url, token: TOKEN, openSocket, schedule: fake.schedule, onDown });
-  await socket.opened();
-  for (const reason of idleReasons()) {
-    const idle = next();
-    for (const client of server.sockets) client.close(1008, reason);
-    t.match(await idle, { final: false });
-    fake.runOnly();
-    await socket.opened();
-  }
-  const unwanted = next();
-  for (const client of server.sockets) client.close(1008, 'too many bad messages');
-  t.match(await unwanted, { final: true });
-  t.same(fake.pending, []);
-});
-
-/** Returns the reasons with which the service itself closes idle sockets. */
-function idleReasons(): string[] {
-  const reasons: string[] = [];
-  let nowMs = 0;
-  const timeouts = new IdleTimeouts(() => nowMs, 20);
-  timeouts.add({
-    path: { idleTimeoutSeconds: 60 },
-    idlePlace: 0,
-    seenAtS: 0,
-    isPinged: false,
-    ping: () => {},
-    close: (_code, reason) => reasons.push(reason),
-  });
-  nowMs = 120_000;
-  timeouts.check();
-  return reasons;
-}
-
 test('silence is probed; without an answer it is stale, down, and up again, in this order', async (t) => {
   const server = await startContractServer();
   t.teardown(() => server.close());
@@ -194,56 +159,5 @@ test('silence is probed; without an answer it is stale, down, and up again, in t
     'up',
   ]);
   await socket.close();
-  t.same(fake.pending, []);
-});
-
-test('where the socket has pings of its own, they are used, and their answers count', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  const fake = new FakeSchedule();
-  let stale = 0;
-  let socketOfClient: WebSocket | undefined;
-  const socket = connect({
-    url: server.url,
-    token: TOKEN,
-    openSocket(url, headers) {
-      socketOfClient = new WebSocket(url, { headers: { ...headers } });
-      return socketOfClient;
-    },
-    schedule: fake.schedule,
-    onStale: () => {
-      stale += 1;
-    },
-  });
-  await socket.opened();
-  for (let i = 0; i < 3; i += 1) {
-    const answered = once(socketOfClient!, 'pong');
-    fake.run(QUIET_MS);
-    await answered;
-    fake.run(ANSWER_MS);
-  }
-  t.same(server.received, [], 'no message was needed');
-  t.equal(stale, 0);
-  await socket.close();
-});
-
-test('a connection that neither opens nor fails is given up, and so is one that does not close', async (t) => {
-  const server = createServer(() => {});
-  t.teardown(() => server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const fake = new FakeSchedule();
-  const { onDown, next } = nextDown();
-  const down = next();
-  const url = `ws://127.0.0.1:${port}`;
-  const socket = connect({ url, token: TOKEN, openSocket, schedule: fake.schedule, onDown });
-  await socketMade();
-  fake.run(10_000);
-  t.match(await down, { reason: 'no connection within 10000 ms', final: false });
-  fake.runOnly();
-  await socketMade();
-  const closed = socket.close();
-  fake.run(5_000);
-  await closed;
   t.same(fake.pending, []);
 });

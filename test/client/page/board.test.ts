@@ -59,11 +59,3 @@ test('a frame that fails takes every value away, and the next good one brings it
   t.equal(board.seal(A1), 'verified');
   t.equal(board.seal(A2), 'waiting');
 });
-
-test('an asset that leaves the taxonomy takes its value with it', async (t) => {
-  const board = new Board();
-  take(board, 1n, { A1: 5n, A2: 6n });
-  board.setAssets([A2]);
-  t.equal(board.quote(A1), undefined);
-  t.equal(board.quote(A2)?.price, 6n);
-});

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { createClient } from '../../../src/client/index.js';
-import { addOperator, readQuorumLink, tokenName } from '../../../src/client/page/quorum_link.js';
+import { readQuorumLink } from '../../../src/client/page/quorum_link.js';
 
 const KEYS = ['aa', 'bb', 'cc'].map((digits) => `0x${digits.repeat(20)}`);
 const URLS = ['https://a.example', 'https://b.example/prices/', 'http://127.0.0.1:8081'];
@@ -45,28 +45,4 @@ test('a link that is incomplete or wrong gives its reason, by itself or by the c
   ];
   for (const [hash, reason] of cases) t.throws(() => open(hash), reason, hash);
   open(hashOf());
-});
-
-test('an operator with several addresses is named by the first, and has a token of its own', async (t) => {
-  const both = [URLS[0]!, 'https://a2.example'];
-  const link = readQuorumLink(hashOf({ quorum: [both.join('|'), ...URLS.slice(1)].join() }));
-  t.match(link.operators, [{ name: 'a.example and 1 more', urls: both }, {}, {}]);
-  const names = [...URLS, 'https://a.example:444', 'http://a.example', 'https://a.example/b'].map((url) =>
-    tokenName([url]),
-  );
-  t.equal(
-    new Set([...names, tokenName(both)]).size,
-    names.length + 1,
-    'each list of addresses has its own token',
-  );
-});
-
-test('an operator is added to the service of the page, or to a link', async (t) => {
-  const own = { urls: [URLS[0]!], signers: [KEYS[0]!] };
-  const two = addOperator('#asset=BTCUSD', own, ` ${URLS[1]} `, KEYS[1]!);
-  const three = addOperator(two, own, URLS[2]!, KEYS[2]!);
-  t.match(
-    readQuorumLink(three).operators,
-    URLS.map((url, i) => ({ urls: [url], signers: [KEYS[i]] })),
-  );
 });

@@ -18,20 +18,21 @@ function newCoverage(intervalMs: bigint) {
 }
 
 test('one service: each time without a connection is a gap, except between two ticks in a row', async (t) => {
-  for (const cutMs of [100n, 1_000n, 10_000n, 60_000n]) {
-    const changes = newCoverage(0n);
-    changes.began(0, 5_000n);
-    t.same(changes.told(), [], 'nothing is missing before the first payload');
-    changes.ended(0, 6_000n);
-    t.same(changes.told(), [], 'the end of the gap is not known yet');
-    changes.began(0, 6_000n + cutMs);
-    t.same(changes.told(), [`6000-${6_000n + cutMs}`]);
-    const ticks = newCoverage(1_000n);
-    ticks.began(0, 5_000n);
-    ticks.ended(0, 6_000n);
-    ticks.began(0, 6_000n + cutMs);
-    t.same(ticks.told(), cutMs > 1_000n ? [`6000-${6_000n + cutMs}`] : []);
-  }
+  const changes = newCoverage(0n);
+  changes.began(0, 5_000n);
+  t.same(changes.told(), [], 'nothing is missing before the first payload');
+  changes.ended(0, 6_000n);
+  t.same(changes.told(), [], 'the end of the gap is not known yet');
+  changes.began(0, 6_100n);
+  t.same(changes.told(), ['6000-6100']);
+  const ticks = newCoverage(1_000n);
+  ticks.began(0, 5_000n);
+  ticks.ended(0, 6_000n);
+  ticks.began(0, 7_000n);
+  t.same(ticks.told(), []);
+  ticks.ended(0, 7_000n);
+  ticks.began(0, 9_000n);
+  t.same(ticks.told(), ['7000-9000']);
 });
 
 test('several services: no gap while one of them lives', async (t) => {
@@ -52,43 +53,12 @@ test('several services: no gap while one of them lives', async (t) => {
   t.same(told(), [], 'a gap is told once');
 });
 
-test('a connection that was dead before the other one came up leaves a gap, which is told when it is lost', async (t) => {
-  const { began, ended, told } = newCoverage(0n);
-  began(0, 100n);
-  began(1, 5_000n);
-  t.same(told(), []);
-  ended(0, 1_000n);
-  t.same(told(), ['1000-5000']);
-  began(0, 6_000n);
-  ended(0, 6_500n);
-  ended(1, 7_000n);
-  began(1, 7_000n);
-  t.same(told(), []);
-});
-
 test('payloads that were lost on a connection leave a gap, unless another connection had them', async (t) => {
   const one = newCoverage(0n);
   t.equal(one.afterLoss(0, 100n), true, 'nothing is missing before the first payload');
   one.began(0, 200n);
   t.equal(one.afterLoss(0, 900n), false, 'the connection is the same');
   t.same(one.told(), ['200-900']);
-  const ticks = newCoverage(100n);
-  ticks.began(0, 100n);
-  ticks.afterLoss(0, 200n);
-  t.same(ticks.told(), [], 'no tick lies between two ticks in a row');
-  ticks.afterLoss(0, 400n);
-  t.same(ticks.told(), ['200-400']);
-  const two = newCoverage(0n);
-  two.began(0, 100n);
-  two.began(1, 100n);
-  two.began(1, 500n);
-  two.afterLoss(0, 500n);
-  t.same(two.told(), []);
-  two.afterLoss(1, 900n);
-  t.same(two.told(), []);
-  two.ended(1, 900n);
-  two.ended(0, 1_000n);
-  t.same(two.told(), []);
   const stalled = newCoverage(0n);
   stalled.began(0, 100n);
   stalled.began(1, 110n);

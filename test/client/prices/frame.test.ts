@@ -32,15 +32,8 @@ test('signed frames, replies and errors are told apart', async (t) => {
 });
 
 test('anything else is no frame', async (t) => {
-  const texts = [
-    '',
-    'null',
-    '[]',
-    '{"type":"other"}',
-    '{"type":"signed_ecdsa"}',
-    '{"type":"unsigned","tax":1,"ts":1.5,"a":[]}',
-    '{"type":"unsigned","tax":1,"ts":1,"a":[null]}',
-    '{"type":"unsigned","tax":1,"ts":1,"a":[{"id":1,"v":"1.5"}]}',
-  ];
-  for (const text of texts) t.equal(parseFrame(text), undefined, text);
+  for (const text of ['', 'null', '[]', '{"type":"other"}', '{"type":"signed_ecdsa"}'])
+    t.equal(parseFrame(text), undefined, text);
+  for (const rest of ['"ts":1.5,"a":[]', '"ts":1,"a":[null]', '"ts":1,"a":[{"id":1,"v":"1.5"}]'])
+    t.equal(parseFrame(`{"type":"unsigned","tax":1,${rest}}`), undefined, rest);
 });

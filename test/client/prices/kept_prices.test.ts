@@ -10,7 +10,7 @@ import { createAggregateSigner } from '../../../src/crypto/aggregate_signer.js';
 import { nativePriceCurves, nativeRecoverAddress } from '../../../src/crypto/native_price_curves.js';
 import { LineVerifier } from '../../../src/crypto/pool/line_verifier.js';
 import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
-import type { AggregationType, Asset } from '../../../src/model/asset.js';
+import type { Asset } from '../../../src/model/asset.js';
 import { PRICE_SCALE, type Price } from '../../../src/model/price.js';
 import type { PublisherPrice } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
@@ -48,11 +48,10 @@ function inputOf(publisher: number, units: bigint, timestampNs: bigint, metadata
 async function linesOf(
   inputs: readonly (readonly PublisherPrice[])[],
   prices: readonly bigint[],
-  aggregation: AggregationType = 'median',
 ): Promise<string[]> {
   const pool = await createCryptoPool({ threads: 0 });
   const signer = createAggregateSigner({ evm: Buffer.alloc(32, 0x11) }, 'servc', pool);
-  const asset = { symbol: 'BTCUSD', signatureType: 'evm', aggregation } as Asset;
+  const asset = { symbol: 'BTCUSD', signatureType: 'evm', aggregation: 'median' } as Asset;
   const lines: string[] = [];
   for (const [i, own] of inputs.entries()) {
     const signedAtNs = (START_NS + BigInt(i) * 1_000_000_000n) as TimeNs;
@@ -126,14 +125,6 @@ test('lines verified together give what lines verified alone give', async (t) =>
     t.strictSame(read, alone);
     t.equal(verify.passed, lines.length + 2, 'also the metadata that looks like two inputs');
   }
-  const averages = await linesOf(
-    [BASE, BASE],
-    [1n, 1n].map(() => (409n * PRICE_SCALE) / 4n),
-    'average',
-  );
-  const verify = together();
-  t.strictSame(await readAll([averages], SIGNER, verify), await readAll([averages], SIGNER));
-  t.equal(verify.passed, 2);
   t.match(await readAll([lines], [`0x${'12'.repeat(20)}`], together()), { prices: [], error: /public_key/ });
 });
 

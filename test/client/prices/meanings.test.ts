@@ -44,7 +44,6 @@ test('a mapping is accepted when a signer has signed it, whatever its age', asyn
     () => accept({ ...listOf(TWO), statement: undefined }),
     /unsigned mapping: the service serves no statement/,
   );
-  t.throws(() => accept({ ...listOf(TWO), statement: null }), /statement is not a string/);
   t.same(errors, []);
 });
 
@@ -80,9 +79,6 @@ test('two meanings of one ID are a proof, and no mapping counts after it', async
       statement: `${signedBy} signed two meanings of asset 1 of taxonomy 1: evm X and evm Z`,
     });
     await t.rejects(verifyEvidence(evidence, { signers: [NEXT] }), /not signed by the operator: .*signer/);
-    const unchecked = verifyEvidence(evidence, { signers: 'unchecked' });
-    if (secretKey === SECRET_KEY) t.match(await unchecked, { verdict: 'recovered' });
-    else await t.rejects(unchecked, /different signers/);
   }
 });
 
@@ -98,17 +94,6 @@ test('statements without a contradiction are no evidence', async (t) => {
   await t.rejects(prove(two(one, one)), /no asset has two meanings/);
   await t.rejects(prove(two(one, listOf(TWO.slice(0, 1)))), /no asset has two meanings/);
   await t.rejects(prove(two(one, listOf(['X'], 2))), /of two taxonomies/);
-  const pair = two(one, other) as Extract<Evidence, { kind: 'two meanings' }>;
-  const [entries, statements] = [pair.entries, pair.statements];
-  const bad: readonly [Partial<typeof pair>, RegExp][] = [
-    [{ entries: [entries[1], entries[0]] }, /of another list/],
-    [{ entries: [`${entries[0]}00`, entries[1]] }, /entries of a statement cannot be read/],
-    [{ entries: [entries[0].slice(22) + entries[0].slice(0, 22), entries[1]] }, /cannot be read/],
-    [{ entries: ['zz', entries[1]] }, /cannot be read/],
-    [{ statements: [statements[0].slice(2), statements[1]] }, /a statement cannot be read/],
-    [{ statements: ['', statements[1]] }, /a statement cannot be read/],
-  ];
-  for (const [changed, reason] of bad) await t.rejects(prove({ ...pair, ...changed }), reason);
 });
 
 test('pinned IDs need no statement, and contradict a list with other IDs', async (t) => {
@@ -123,37 +108,6 @@ test('pinned IDs need no statement, and contradict a list with other IDs', async
     () => accept(unsigned(['ETHUSD', 'BTCUSD'])),
     /unsigned mapping: ID 1 is evm ETHUSD, unlike in ids/,
   );
-  t.throws(() => accept(listOf(['X', 'BTCUSD'])), UnsignedMappingError, 'a signed list too');
-  for (const ids of [{ A: -1 }, { A: 65_536 }, { A: 1.5 }, { A: '1' as never }, { A: 1, B: 1 }])
-    t.throws(() => meaningsOf([SIGNER], ids), RangeError);
-});
-
-test('a malformed list is no taxonomy', async (t) => {
-  const asset = { asset_id: 1, name: 'X', signature_type: 'evm' };
-  const assets: readonly unknown[] = [
-    null,
-    5,
-    { ...asset, asset_id: '1' },
-    { ...asset, asset_id: 65_536 },
-    { ...asset, asset_id: -1 },
-    { ...asset, name: '' },
-    { ...asset, name: 5 },
-    { ...asset, name: '\ud800' },
-    { ...asset, signature_type: 'rsa' },
-    { ...asset, signature_type: '__proto__' },
-  ];
-  for (const one of assets) t.throws(() => taxonomyOf({ taxonomy_id: 1, assets: [one] }), /is not /);
-  t.throws(
-    () => taxonomyOf({ taxonomy_id: 1, assets: [asset, { ...asset, name: 'Y' }] }),
-    /an ID is repeated/,
-  );
-  for (const data of [
-    {},
-    { taxonomy_id: 1 },
-    { taxonomy_id: '1', assets: [] },
-    { taxonomy_id: 65_536, assets: [] },
-  ])
-    t.throws(() => taxonomyOf(data), /is not /);
 });
 
 test('the memory is bounded', async (t) => {

@@ -33,16 +33,6 @@ const changes = fc.array(change, { minLength: 1, maxLength: 60 }).map((all) => {
 });
 const clocksAheadMs = perSource(fc.integer({ min: 0, max: 30 }));
 
-test('real_time: each change counts once, in order, and times grow', async () => {
-  fc.assert(
-    fc.property(changes, (all) => {
-      const admitted = merged(withoutSkips(all), [0, 0, 0]);
-      return grows(admitted) && pricesOf(admitted) === all.map(({ price }) => price).join();
-    }),
-    { numRuns: 2_000 },
-  );
-});
-
 test('real_time: clocks may differ by less than the changes are apart', async () => {
   fc.assert(
     fc.property(changes, clocksAheadMs, (all, aheadMs) => {
@@ -90,34 +80,6 @@ test('fixed channels: each tick counts once, whoever sends it first, and times g
       return grows(admitted) && pricesOf(admitted) === expected.join();
     }),
   );
-});
-
-test('a repeat is known before it is verified, and decides nothing for the others', async (t) => {
-  const merger = new Merger(undefined);
-  const at = (ms: number) => START_NS + BigInt(ms) * NS_PER_MS;
-  t.ok(merger.admit(priceOf(0, at(0), 5n)));
-  t.ok(merger.repeats(priceOf(1, at(1), 5n)));
-  t.notOk(merger.repeats(priceOf(1, at(2), 6n)), 'what is only asked about is not taken');
-  t.ok(merger.admit(priceOf(0, at(3), 6n)));
-  t.ok(merger.repeats(priceOf(1, at(4), 6n)));
-  t.ok(merger.admit(priceOf(1, at(900), 6n)), 'after half a second it is another change');
-  t.notOk(merger.admit(priceOf(0, at(900), 7n)), 'the same time');
-  merger.forget('A');
-  t.ok(merger.admit(priceOf(0, at(0), 5n)));
-});
-
-test('of several services, the present price of one after a loss is no change', async (t) => {
-  const at = (ms: number) => START_NS + BigInt(ms) * NS_PER_MS;
-  for (const services of [1, 2]) {
-    const merger = new Merger(undefined, services);
-    t.ok(merger.admit(priceOf(0, at(0), 5n)));
-    t.equal(merger.admit(priceOf(0, at(900), 5n)), services === 1, `${services} services`);
-    t.ok(merger.admit(priceOf(0, at(910), 6n)));
-    t.ok(merger.admit({ ...priceOf(0, at(920), 6n), attributes: { marketStatus: 1 } }));
-    t.ok(merger.admit(priceOf(0, at(930), 6n)));
-    merger.allLost();
-    t.ok(merger.admit(priceOf(0, at(2_000), 6n)), 'after the loss of all services it is news');
-  }
 });
 
 function priceOf(source: number, timestampNs: bigint, price: bigint): SourcedPrice {

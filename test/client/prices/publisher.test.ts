@@ -77,15 +77,3 @@ test('a message that is not answered fails: by time, by loss, by a bad message',
   t.match(await lost, { status: 'failed', reason: 'closed with 1001 (draining)' });
   await publisher.close();
 });
-
-test('unanswered messages are bounded', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  server.onSocket = (socket) => socket.removeAllListeners('message');
-  const publisher = publisherOf(server, { ack: 'true', schedule: () => () => {} });
-  await publisher.opened();
-  const results = Array.from({ length: 1_001 }, (_, i) => publisher.forward('{}', String(i)));
-  t.match(await results[1_000], { status: 'failed', reason: '1000 messages are not answered yet' });
-  await publisher.close();
-  t.match(await results[0], { status: 'failed' });
-});

@@ -37,22 +37,11 @@ async function open(t: Test) {
   return { a, b, c, second, client, ticks, errors, send };
 }
 
-const HELD_MS = 300;
-
 for (const [name, deceive] of [
-  ['one after the other', ({ c }, one, other) => void [one, other].map((text) => c.server.broadcast(text))],
   [
     'at two addresses',
     ({ c, second }, one, other) =>
       void [c.server, second].map((server, i) => server.broadcast([one, other][i]!)),
-  ],
-  [
-    'around a lost connection',
-    ({ c }, one, other) => {
-      c.server.broadcast(one);
-      for (const socket of c.server.sockets) socket.terminate();
-      c.server.onSocket = () => void setTimeout(() => c.server.broadcast(other), HELD_MS);
-    },
   ],
 ] satisfies [string, (on: Awaited<ReturnType<typeof open>>, one: string, other: string) => void][])
   test(`two values for one time are noticed when they come ${name}`, async (t) => {
@@ -117,31 +106,4 @@ test('two aggregates with one time are noticed, also when they come one after th
   });
   prices[2] = HONEST;
   t.match(await ask(), { verdict: 'verified 2 of 3' }, 'it never counts again');
-});
-
-test('payloads that do not contradict each other are no evidence', async (t) => {
-  const [one, other] = await Promise.all([startOperator(0), startOperator(1)]);
-  for (const { server } of [one, other]) t.teardown(() => server.close());
-  const hexOf = (text: string) => JSON.parse(text).p as string;
-  const first = hexOf(one.frame('BTCUSD', HONEST, 1_000));
-  const signers = [...one.options.signers, ...other.options.signers];
-  const prove = (second: string, expected: readonly string[] = signers) =>
-    verifyEvidence({ kind: 'two payloads', payloads: [first, second] }, { signers: expected });
-  const second = hexOf(one.frame('BTCUSD', OTHER, 1_000));
-  await t.resolves(prove(second));
-  await t.rejects(prove(first), /no asset has two values/);
-  await t.rejects(prove(hexOf(one.frame('ETHUSD', OTHER, 1_000))), /no asset has two values/);
-  await t.rejects(prove(hexOf(one.frame('BTCUSD', OTHER, 1_001))), /different signers, taxonomies or times/);
-  await t.rejects(
-    prove(hexOf(other.frame('BTCUSD', OTHER, 1_000))),
-    /different signers, taxonomies or times/,
-  );
-  await t.rejects(prove(second, other.options.signers), /not signed by the service: signer/);
-  await t.rejects(prove('0x00'), /not signed by the service: form/);
-  t.match(
-    await verifyEvidence({ kind: 'two payloads', payloads: [first, second] }, { signers: 'unchecked' }),
-    {
-      verdict: 'recovered',
-    },
-  );
 });

@@ -99,7 +99,6 @@ test('what cannot be signed is refused', async (t) => {
   t.throws(() => signPrice({ ...EVM, oracleId: 'long id', symbol: 'A', price: 1n, timestampNs }), RangeError);
   t.throws(() => signPrice({ ...STARK, symbol: 'A', price: -1n, timestampNs }), RangeError);
   t.throws(() => signPrice({ ...STARK, symbol: 'A'.repeat(27), price: 1n, timestampNs }), RangeError);
-  t.throws(() => signPrice({ ...STARK, symbol: 'Ä', price: 1n, timestampNs }), RangeError);
   for (const text of ['', '0x', 'no hex', '0x0', `0x${'1'.repeat(65)}`])
     t.equal(parseSecretKey(text), undefined, text);
   t.same(parseSecretKey('0x01'), parseSecretKey('1'.padStart(64, '0')));

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import fc from 'fast-check';
 import { test } from 'tap';
-import { bytesToHex, hexToBytes } from '../../../src/client/verify/bytes.js';
+import { bytesToHex } from '../../../src/client/verify/bytes.js';
 import { keccak256 } from '../../../src/client/verify/keccak_sponge.js';
 
 test('hashes are those of @noble/hashes', async (t) => {
@@ -19,17 +19,5 @@ test('hashes are those of @noble/hashes', async (t) => {
   t.equal(
     bytesToHex(keccak256(new Uint8Array())),
     'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470',
-  );
-});
-
-test('hex is read and written', async () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200, size: 'max' }), (bytes) => {
-      const digits = bytesToHex(bytes);
-      return (
-        digits === Buffer.from(bytes).toString('hex') &&
-        hexToBytes(digits.toUpperCase()).join() === bytes.join()
-      );
-    }),
   );
 });

@@ -4,7 +4,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { test } from 'tap';
 import { signDigest } from '../../../src/client/sign/evm_sign.js';
 import { createPriceSigner, type SignedPrice } from '../../../src/client/sign/sign_price.js';
-import { bytesInteger, integerBytes, prefixedHex } from '../../../src/client/verify/bytes.js';
+import { integerBytes, prefixedHex } from '../../../src/client/verify/bytes.js';
 import type { Signers } from '../../../src/client/verify/checks.js';
 import { eip191Digest, evmAggregateHash } from '../../../src/client/verify/evm_messages.js';
 import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
@@ -157,17 +157,6 @@ test('without its inputs an aggregate is checked for what is signed, and the rep
   t.match(verifyAggregate(bare, { signers, inputs: 'required' }), [
     { verdict: 'failed', checks: [{ reason: 'signed_prices is absent' }] },
   ]);
-  const { service_signed_price: service } = bare;
-  const ofRoot = { ...service, publisher_merkle_root: `0x${'1'.repeat(64)}` };
-  t.same(failures({ ...bare, service_signed_price: ofRoot }, { signers }), [
-    'service_signed_price msg_hash',
-    'service_signed_price signature',
-  ]);
-  t.same(failures({ ...bare, signed_prices: [] }, { signers }), [
-    'timestamp',
-    'publisher_merkle_root',
-    'price',
-  ]);
 });
 
 test('the aggregate price follows its algorithm', async (t) => {
@@ -176,7 +165,6 @@ test('the aggregate price follows its algorithm', async (t) => {
   t.same(failures(aggregateOf({ prices: [-4n, -1n], price: -2n })), [], 'truncated toward zero');
   t.same(failures(aggregateOf({ prices: [4n, 1n], price: 3n })), ['price']);
   t.same(failures(aggregateOf({ algorithm: 'average', prices: [1n, 2n, 5n], price: 2n })), []);
-  t.same(failures(aggregateOf({ algorithm: 'average', prices: [1n, 2n, 5n], price: 3n })), ['price']);
   const four = { algorithm: 'trimmed mean', prices: [90n, 3n, -80n, 4n] } as const;
   t.same(failures(aggregateOf({ ...four, price: 3n })), []);
   t.same(failures(aggregateOf({ ...four, price: 4n })), ['price'], 'the average of all four');
@@ -186,10 +174,8 @@ test('the aggregate price follows its algorithm', async (t) => {
   t.match(unweighted!.checks, [{ name: 'form' }]);
   t.ok(unweighted!.checks.some(({ name, status }) => name === 'price' && status === 'skipped'));
   t.same(failures(weighted, { weights: { [first!.toLowerCase()]: '3', [second!]: '1' } }), []);
-  t.same(failures(weighted, { weights: { [first!]: '0.000001', [second!]: '0.000001' } }), ['price']);
   t.same(failures(weighted, { weights: { [first!]: '3' } }), ['price'], 'a weight is missing');
   t.throws(() => failures(weighted, { weights: { [first!]: '0.0000001' } }), RangeError);
-  t.throws(() => failures(weighted, { weights: { key: '1' } }), RangeError);
 });
 
 test('a Stark aggregate verifies with the oracle ID of the service', async (t) => {
@@ -199,7 +185,6 @@ test('a Stark aggregate verifies with the oracle ID of the service', async (t) =
     'service_signed_price msg_hash',
     'service_signed_price signature',
   ]);
-  t.same(failures(stark, { oracleId: 'too long' }), ['service_signed_price msg_hash']);
   const [report] = verifyAggregate(stark, { signers: 'unchecked' });
   t.equal(report!.verdict, 'recovered');
   t.ok(report!.checks.some(({ name, status }) => name.endsWith('msg_hash') && status === 'skipped'));
@@ -260,25 +245,16 @@ test('a high s is refused though the key made it', async (t) => {
 test('a value of another form is reported with the field at fault', async (t) => {
   const reasons: [value: unknown, reason: string][] = [
     ['not json', 'the value is not an object'],
-    ['{"data":{}}', 'the response holds no aggregates'],
     [{ ...EVM, signature_type: 'rsa' }, 'signature_type is not one of evm, stark'],
     [{ ...EVM, price: '1.5' }, 'price is not a price'],
     [{ ...EVM, timestamp: Number(TIME_NS) }, 'timestamp has lost digits in a double: pass the JSON text'],
-    [{ ...EVM, timestamp: true }, 'timestamp is not a nanosecond timestamp'],
-    [{ ...EVM, signed_prices: {} }, 'signed_prices is not an array'],
     [{ ...EVM, signed_prices: [null] }, 'signed_prices[0] is not an object'],
-    [
-      { ...EVM, service_signed_price: { price: '1' } },
-      'service_signed_price.calculation_alg is not an object',
-    ],
   ];
   for (const [value, reason] of reasons) {
     t.match(verifyAggregate(value, { signers: 'unchecked' }), [
       { verdict: 'failed', checks: [{ name: 'form', status: 'failed', reason }] },
     ]);
   }
-  t.match(failures({ ...EVM, signed_prices: [] }), ['timestamp', 'publisher_merkle_root', 'price']);
-  t.equal(bytesInteger(integerBytes(-1n, 2)), 0xffffn);
 });
 
 test('an aggregate is verified only against signers that were named', async (t) => {

@@ -121,15 +121,6 @@ test('signatures that no key could have made, and second forms, are refused', as
   t.same(failures(sealed(5n, s, 0) + tail), ['recovery']);
 });
 
-test('a payload with the price alone in its mask is read too', async (t) => {
-  const plain = bodyOf(ONE, false);
-  const report = verifyPayload(signed(Buffer.concat([Buffer.from('ff020001', 'hex'), plain])), {
-    signers: [SIGNER],
-  });
-  t.equal(report.verdict, 'verified');
-  t.match(report.payload, { layout: 'versioned', assets: [{ id: 1, value: 100n * 10n ** 18n }] });
-});
-
 test('a payload is verified only against signers that were named', async (t) => {
   const hex = signed(bodyOf(ONE, false));
   const other = checksumAddress(evmAddress(new Uint8Array(32).fill(8)));
