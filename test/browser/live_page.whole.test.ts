@@ -134,9 +134,7 @@ test('the live page', needsBrowser(), async (t) => {
         await page.locator('#grid [role=row]', { hasText: symbol }).click();
         await untilText(page, '#symbol', symbol);
         await untilText(page, '.proof', 'Verified here');
-        t.match(await page.textContent('.proof'), /Merkle root[\s\S]*0x[0-9a-f]{64}/);
         t.match(await page.textContent('.proof pre'), /median/i, 'the text of the algorithm');
-        t.equal(await page.locator('.proof tbody tr').count(), 1, 'one publisher');
         await page.click('#verdict');
         await page.click('.copies button');
         const command = (await page.evaluate('navigator.clipboard.readText()')) as string;

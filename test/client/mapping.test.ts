@@ -98,7 +98,6 @@ test('without a signed mapping nothing is verified, and the stream ends', async 
         url: server.url.replace('ws', 'http'),
         message: reason,
       });
-      t.match((error as Error).message, / unsigned mapping: /);
       t.match(errors[0], { message: (error as Error).message }, 'the first read tells it already');
       t.equal(states.at(-1), 'ended');
       t.same(ticks, []);

@@ -7,7 +7,7 @@ import { type Test, test } from 'tap';
 import { NODE } from '../../../src/client/connect/node_platform.js';
 import { makeCertificate } from '../../certificate.js';
 
-// Errors of the network say what to do, in requests and in sockets.
+// Errors of the network say what to do.
 
 test('TLS where there is none, none where there is TLS, a private certificate, and nothing at all', async (t) => {
   const dir = t.testdir();
@@ -36,11 +36,6 @@ test('TLS where there is none, none where there is TLS, a private certificate, a
       (error: Error) => error,
     )) as Error;
     t.match((cause as Error).message, reason, `http${address}`);
-    const socket = NODE.openSocket(`ws${address}`, {});
-    const message = await new Promise((resolve) => {
-      socket.onerror = (event: { message?: string }) => resolve(event.message);
-    });
-    t.match(message, reason, `ws${address}`);
   }
 });
 

@@ -41,23 +41,6 @@ test('every example stands in the table of its page, and is run by a test', asyn
   for (const name of files) t.match(tests, `'${name.replace('.ts', '')}'`, name);
 });
 
-test('an example names the variables that it lacks, and ends with one line', async (t) => {
-  const names = ['TICKSEAL_TOKEN', 'SIGNER'];
-  const none = Object.fromEntries(
-    [...names, 'PUBLISHER_KEY', 'ORACLE_ID', 'RPC_URL', 'READER', 'KEEPER_KEY'].map((name) => [name, '']),
-  );
-  const service = { url: 'http://127.0.0.1:1', evmAddress: '' };
-  for (const [name, missing] of [
-    ['watch_price', names],
-    ['keeper', [...names, 'RPC_URL']],
-  ] as const)
-    t.same(
-      await runExample(t, service, name, [], none),
-      { status: 2, output: `set ${missing.join(', ')} in the environment\n` },
-      name,
-    );
-});
-
 test('watch_price prints verified prices', async (t) => {
   const { service } = await serve(t);
   const { status, output } = await runExample(t, service, 'watch_price', ['BTCUSD', '3']);

@@ -11,25 +11,6 @@ function hashOf(over: Readonly<Record<string, string>> = {}, signers: readonly s
   return `#${parameters}`;
 }
 
-test('a link names the operators with their keys, and the rules', async (t) => {
-  const rules = { threshold: '3', max_spread_percent: '0.5', max_age: '500ms' };
-  t.same(readQuorumLink(hashOf(rules, [KEYS[0]!, `${KEYS[1]},${KEYS[2]}`, `0x${'dd'.repeat(20)}`])), {
-    operators: [
-      { name: 'a.example', urls: ['https://a.example'], signers: [KEYS[0]] },
-      { name: 'b.example/prices', urls: ['https://b.example/prices/'], signers: [KEYS[1], KEYS[2]] },
-      { name: '127.0.0.1:8081', urls: ['http://127.0.0.1:8081'], signers: [`0x${'dd'.repeat(20)}`] },
-    ],
-    threshold: 3,
-    maxSpreadPercent: 0.5,
-    maxAgeMs: 500,
-  });
-  t.match(readQuorumLink(`#quorum=${URLS.join()}&signer=${KEYS.join('&signer=')}`), {
-    threshold: undefined,
-    maxSpreadPercent: undefined,
-    maxAgeMs: 10_000,
-  });
-});
-
 test('a link that is incomplete or wrong gives its reason, by itself or by the client', async (t) => {
   const open = (hash: string) => createClient({ quorum: readQuorumLink(hash) });
   const cases: readonly [string, RegExp][] = [
