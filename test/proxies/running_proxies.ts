@@ -18,14 +18,10 @@ export function freePort(): Promise<number> {
   return claimPort({ host: '127.0.0.1', port: 0 });
 }
 
-/**
- * Starts nginx until the end of the test.
- * @param url an address that nginx answers
- * @param http the content of its section `http`; `DIR` is replaced by a folder for its files
- */
+/** Starts nginx until the end of the test. @param http the content of its section `http` */
 export async function startNginx(t: Test, url: string, http: string): Promise<void> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-  await start(
+  await startProxy(
     t,
     url,
     `daemon off;
@@ -38,25 +34,20 @@ export async function startNginx(t: Test, url: string, http: string): Promise<vo
       ${temporary.map((name) => `${name}_temp_path DIR/${name};`).join('\n')}
       ${http}
     }`,
-    (dir, file) => ['nginx', '-p', dir, '-c', file, '-e', `${dir}/errors`],
+    ['nginx', '-p', 'DIR', '-c', 'DIR/config', '-e', 'DIR/errors'],
   );
 }
 
-/** Starts HAProxy until the end of the test. The parameters are those of {@link startNginx}. */
-export async function startHaproxy(t: Test, url: string, config: string): Promise<void> {
-  await start(t, url, config, (_dir, file) => ['haproxy', '-db', '-f', file]);
-}
-
-async function start(
+/** Starts a proxy until the end of the test. In its configuration and command, `DIR` is replaced by a folder. */
+export async function startProxy(
   t: Test,
   url: string,
   config: string,
-  command: (dir: string, file: string) => readonly [program: string, ...args: string[]],
+  command: readonly string[],
 ): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-proxy-'));
-  const file = join(dir, 'config');
-  writeFileSync(file, config.replaceAll('DIR', dir));
-  const [program, ...args] = command(dir, file);
+  writeFileSync(join(dir, 'config'), config.replaceAll('DIR', dir));
+  const [program = '', ...args] = command.map((word) => word.replaceAll('DIR', dir));
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   const ended = once(child, 'close');
   t.teardown(async () => {
