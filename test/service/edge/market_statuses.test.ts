@@ -23,14 +23,6 @@ test('each asset has the status of its calendar, and around the clock none', asy
   t.equal(markets.calendarOf(assets[1]!)?.name, 'us_equities');
 });
 
-test('a status changes in the very second of the change', async (t) => {
-  const markets = new MarketStatuses(assets, calendars);
-  const opensAtS = MONDAY_S + 14.5 * HOUR_S;
-  t.equal(markets.statusesAt(opensAtS - 1)[1], 2);
-  t.equal(markets.statusesAt(opensAtS)[1], 1);
-  t.equal(markets.statusesAt(opensAtS - 1)[1], 2, 'also when the clock is stepped back');
-});
-
 test('in whatever order it is asked, it says what the calendars say', async () => {
   const second = fc.integer({ min: MONDAY_S - 20 * 24 * HOUR_S, max: MONDAY_S + 20 * 24 * HOUR_S });
   const step = fc.oneof(
@@ -49,11 +41,4 @@ test('in whatever order it is asked, it says what the calendars say', async () =
       });
     }),
   );
-});
-
-test('without schedules there is nothing to ask', async (t) => {
-  const markets = new MarketStatuses([assets[0]!], calendars);
-  t.same([...markets.statusesAt(0)], [NO_SCHEDULE]);
-  t.same([...markets.statusesAt(MONDAY_S)], [NO_SCHEDULE]);
-  t.same([...new MarketStatuses([], calendars).statusesAt(5)], []);
 });

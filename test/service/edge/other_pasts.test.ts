@@ -6,20 +6,18 @@ import { PastAnswerer } from '../../../src/cluster/node/past_answerer.js';
 import { PastAsker } from '../../../src/cluster/node/past_asker.js';
 import { createAggregateSigner } from '../../../src/crypto/aggregate_signer.js';
 import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
-import { withoutInputs } from '../../../src/log/past/kept_line.js';
 import {
   AnswerLines,
   goneAnswer,
   type ReceivedLine,
   shortAnswer,
 } from '../../../src/log/past/past_answer.js';
-import { decodeQuestion, encodeQuestion, type RangeQuestion } from '../../../src/log/past/past_question.js';
+import { encodeQuestion, type RangeQuestion } from '../../../src/log/past/past_question.js';
 import { writeAggregateLine } from '../../../src/log/records/signed_line.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { NodeRole } from '../../../src/model/node_list.js';
 import { PacedTurns } from '../../../src/model/paced_turns.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
-import type { TimeNs } from '../../../src/model/time.js';
 import { OtherPasts } from '../../../src/service/edge/other_pasts.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { HOUR_START_NS } from '../../log/past/sample_past.js';
@@ -132,13 +130,8 @@ async function openAnswers(t: Test, aggregates: readonly SignedAggregate[], node
     await writer.close();
     rmSync(folder, { recursive: true });
   });
-  const asked: bigint[] = [];
-  const handle: Handler = (bytes, topic) => {
-    const question = decodeQuestion(bytes);
-    asked.push(question.about === 'range' ? question.fromNs : question.atNs);
-    return handler!(bytes, topic);
-  };
-  return { answers, handle, asked, writer, past };
+  const handle: Handler = (bytes, topic) => handler!(bytes, topic);
+  return { answers, handle };
 }
 
 /** Encodes an answer with these entries. */
@@ -172,33 +165,21 @@ test('a node receives the aggregates of an instant from another node, to the las
   t.same(refused, []);
 });
 
-test('a range comes in answers of limited size, with and without inputs, and by intervals', async (t) => {
+test('a range comes in answers of limited size', async (t) => {
   const older = await openAnswers(t, BTCS);
   const { pasts, refused } = openAsker(new Map([[1, older.handle]]));
-  const readAll = async (over: Partial<RangeQuestion>) => {
-    const pages: string[][] = [];
-    let { fromNs } = rangeOf(over);
-    for (const { toNs } = rangeOf(over); fromNs < toNs; ) {
-      const answer = await pasts.range('alice', rangeOf({ ...over, fromNs }));
-      pages.push(answer.given!.rows.map(shownText));
-      fromNs = answer.given!.endNs;
-    }
-    return pages;
-  };
-  const whole = BTCS.map((one) => shownText(entryOf(one)));
-  const pages = await readAll({});
-  t.same(pages.flat(), whole);
-  t.equal(pages.length, 2, 'an answer ends after 512 KiB');
-  t.same(await readAll({ rowsMax: 128 }), [whole.slice(0, 128), whole.slice(128, 256), whole.slice(256)]);
-  const bare = BTCS.map((one) => withoutInputs(entryOf(one).line));
-  t.same((await readAll({ withInputs: false })).flat(), bare);
-  const everyNs = 7n * SECOND_NS;
-  const lastOfEach = whole.filter((_, i) => {
-    const next = BTCS[i + 1]?.signedAtNs;
-    return next === undefined || next / everyNs !== BTCS[i]!.signedAtNs / everyNs;
-  });
-  t.same((await readAll({ everyNs })).flat(), lastOfEach);
-  t.same((await readAll({ everyNs, rowsMax: 5 })).flat(), lastOfEach, 'no interval is divided');
+  const rows: string[] = [];
+  let pages = 0;
+  for (let { fromNs, toNs } = rangeOf(); fromNs < toNs; pages++) {
+    const { given } = await pasts.range('alice', rangeOf({ fromNs }));
+    rows.push(...given!.rows.map(shownText));
+    fromNs = given!.endNs;
+  }
+  t.same(
+    rows,
+    BTCS.map((one) => shownText(entryOf(one))),
+  );
+  t.equal(pages, 2, 'an answer ends after 512 KiB');
   t.same(refused, []);
 });
 
@@ -221,52 +202,6 @@ test('a node that does not answer is asked once, and the wait has a limit', asyn
   asker.pass(10_000);
   await asker.pasts.at('alice', [BTC], HOUR_START_NS);
   t.same(asker.asked.slice(3), [1, 2], 'the silent nodes are asked again after ten seconds');
-});
-
-test('a node whose past begins later is no dead end', async (t) => {
-  const late = await openAnswers(t, BTCS.slice(100), 2);
-  const older = await openAnswers(t, BTCS.slice(50), 1);
-  const { pasts, asked } = openAsker(
-    new Map([
-      [1, older.handle],
-      [2, late.handle],
-    ]),
-  );
-  t.ok((await pasts.at('alice', [BTC], BTCS[60]!.signedAtNs)).given);
-  t.same(asked, [2, 1], 'the leader comes last');
-  const before = await pasts.range('alice', rangeOf({ toNs: BTCS[40]!.signedAtNs }));
-  t.same(before, { isBusy: false, keptFromNs: BTCS[50]!.signedAtNs }, 'the earliest time is named');
-  t.same(late.asked.length, 2);
-});
-
-test('an asset that was signed before the past of one node is found at another node', async (t) => {
-  const [, last] = DYDXS.map(({ signedAtNs }) => signedAtNs).slice(-2);
-  const late = await openAnswers(t, BTCS.slice(100), 2);
-  const older = await openAnswers(t, [...BTCS, ...DYDXS]);
-  const { pasts, asked } = openAsker(
-    new Map([
-      [1, older.handle],
-      [2, late.handle],
-    ]),
-  );
-  const atNs = BTCS[120]!.signedAtNs;
-  const answer = await pasts.at('alice', [BTC, DYDX, NONE], atNs);
-  t.same(
-    [...answer.given!].map(([name, { timeNs }]) => [name, timeNs]),
-    [
-      [BTC, atNs],
-      [DYDX, last],
-    ],
-  );
-  t.same(asked, [2, 1]);
-  const endNs = BTCS.at(-1)!.signedAtNs + 1n;
-  for (const { writer } of [late, older]) {
-    writer.append(BTC, { state: 'ended', timeNs: endNs as TimeNs, minute: undefined });
-    await writer.log.durable();
-  }
-  asked.length = 0;
-  t.same((await pasts.at('alice', [BTC], endNs)).given, new Map(), 'an end is an answer');
-  t.same(asked, [2]);
 });
 
 test('no false answer is believed', async (t) => {
@@ -306,9 +241,7 @@ test('no false answer is believed', async (t) => {
     'another timestamp': [[with_({ timestampNs: (aggregate.timestampNs - 1n) as never })]],
     'an input with another signature': [[wire({ s: others[0]!.wire.s })]],
     'an input that breaks JSON': [[wire({ r: '0x1","x":"' })]],
-    'metadata that breaks JSON': [[wire({ metadata: '{}},{' })]],
     'a name that breaks JSON': [[shown({ serviceName: 'a":1,"b' })]],
-    'a version that breaks JSON': [[shown({ version: 'v"1' })]],
     'another encoded asset ID': [[shown({ encodedAssetId: 'RVRI' })]],
     'another checksum': [[shown({ checksum: '00'.repeat(32) })]],
     'a row before the range': [[first, second], endNs],
@@ -316,7 +249,6 @@ test('no false answer is believed', async (t) => {
     'an end after the range': [[second], 2n ** 62n],
     'an end before the range': [[], second.timeNs - 1n],
     'rows in another order': [[third, second]],
-    'a row twice': [[second, second]],
   };
   for (const [what, [entries, reached = endNs]] of Object.entries(cases)) {
     const fromNs = what === 'a row before the range' ? second.timeNs : HOUR_START_NS;
@@ -345,8 +277,7 @@ test('no false answer is believed', async (t) => {
 test('bytes that no node sends are refused, whatever they are', async (t) => {
   const [valid] = [await answerOf(BTCS.slice(0, 20).map(entryOf), BTCS[20]!.signedAtNs)(Buffer.alloc(0), '')];
   const long = Buffer.from(`{"state":"kept","reached":"${'9'.repeat(500_000)}"}`);
-  const texts = ['', '{', '{}', '[]', 'null', '{"state":"kept"}', '{"state":"other"}'];
-  const answers = [...texts.map((text) => Buffer.from(text)), long];
+  const answers = [Buffer.from('{"state":"other"}'), long];
   for (let i = 0; i < 300; i++) {
     const broken = Buffer.from(valid!);
     broken[(i * 7_919) % broken.length]! ^= 1 << (i % 8);
@@ -359,10 +290,6 @@ test('bytes that no node sends are refused, whatever they are', async (t) => {
     if (given === undefined) t.equal(refused.length, 1);
     else t.ok(given.rows.length <= 20);
   }
-  const { pasts } = openAsker(new Map([[1, async () => long]]));
-  const startMs = performance.now();
-  await pasts.range('alice', rangeOf());
-  t.ok(performance.now() - startMs < 1_000, 'a long integer costs little');
 });
 
 test('a node answers few questions of a node at once, and takes its budget', async (t) => {
@@ -386,19 +313,4 @@ test('a node answers few questions of a node at once, and takes its budget', asy
   t.same(await answers.answer(0, question()), failed);
   t.same(await answers.answer(64, question()), failed);
   t.same(await answers.answer(14, question(0n)), goneAnswer(BTCS[0]!.signedAtNs));
-});
-
-test('a busy node is asked again until the time is over', async (t) => {
-  let left = 3;
-  const older = await openAnswers(t, BTCS);
-  const handle: Handler = async (bytes, topic) =>
-    left-- > 0 ? shortAnswer('busy') : older.handle(bytes, topic);
-  const asker = openAsker(new Map([[1, handle]]));
-  t.ok((await asker.pasts.at('alice', [BTC], HOUR_START_NS)).given);
-  t.same(asker.asked, [1, 1, 1, 1]);
-  left = Number.POSITIVE_INFINITY;
-  const patient = openAsker(new Map([[1, handle]]));
-  const asking = patient.pasts.at('alice', [BTC], HOUR_START_NS);
-  patient.pass(3_000);
-  t.same(await asking, { isBusy: true, keptFromNs: undefined });
 });

@@ -7,7 +7,7 @@ import {
 
 const TICKS = 5;
 
-test('a thread that beats now and then is never silent, and one that stops is', (t) => {
+test('a thread that beats or works is not silent, and one that stops is', (t) => {
   const memory = createLivenessMemory();
   const liveness = new LivenessSignal(memory);
   let silences = 0;
@@ -18,19 +18,6 @@ test('a thread that beats now and then is never silent, and one that stops is', 
     liveness.beat();
     for (let tick = 0; tick < TICKS; tick++) watch.tick();
   }
-  t.equal(silences, 0);
-  watch.tick();
-  t.equal(silences, 1);
-  t.end();
-});
-
-test('a thread that works in a turn that does not end is busy, and does not hang', (t) => {
-  const memory = createLivenessMemory();
-  const liveness = new LivenessSignal(memory);
-  let silences = 0;
-  const watch = new Watchdog(memory, () => {
-    silences++;
-  });
   for (let tick = 0; tick < 10 * TICKS; tick++) {
     liveness.worked();
     watch.tick();
