@@ -50,13 +50,13 @@ const TESTED_BY: Readonly<Record<string, string>> = {
   bad_signatures_per_second: 'fire/flood',
   failed_logins_per_minute: 'service/logins',
   refused_requests_per_minute: 'fire/refused_requests',
-  publish_connections_per_token: 'service/repeated_logins',
+  publish_connections_per_token: 'service/logins',
   slow_consumer: 'stream/slow_readers',
   idle_timeout: 'fire/trickle',
   drain: 'service/process.whole',
   signed_frames_per_second: 'stream/signed_delivery',
   delta_aggregates_per_second: 'prices/books/delta_pace',
-  range_rows: 'service/sdk_range',
+  range_rows: 'service/sdk',
   range_rows_per_second: 'server/routes/range_route',
 };
 

@@ -1,20 +1,18 @@
 import { test } from 'tap';
-import { listedSigners, mergeSigners, openEnds } from '../../src/cli/announced_signers.js';
-import { describeList, withAnnouncement } from '../../src/cli/announcement_file.js';
+import { listedSigners, mergeSigners } from '../../src/cli/announced_signers.js';
+import { withAnnouncement } from '../../src/cli/announcement_file.js';
 import { addressOf } from '../../src/cli/keygen_command.js';
-import { unannouncedKeyWarnings } from '../../src/cli/planned_keys.js';
 import { createClient } from '../../src/client/node.js';
 import { followSigners } from '../../src/client/signers_index.js';
 import { CHAIN_CRYPTO } from '../../src/client/verify/chain_crypto.js';
 import { systemClock } from '../../src/clock/clock.js';
-import { parseConfig } from '../../src/config/load.js';
 import { followOwnChain } from '../../src/model/announcement_chain.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { announcementLines, NO_PREVIOUS } from '../../src/wire/announcement.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { Feed, units } from './feed.js';
-import { get, SERVICE_KEYS, startTestService, TOKEN, testConfig } from './harness.js';
+import { get, SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
 
 const ROOT = Buffer.alloc(32, 0x51);
 const [BEFORE, AFTER] = [Buffer.alloc(32, 0x52), Buffer.alloc(32, 0x53)];
@@ -65,8 +63,6 @@ for (const threads of THREAD_COUNTS) {
 
     const announcements = announcementLines(text);
     const service = await startTestService(t, sections, { clock, keys, announcements });
-    const metrics = async () => (await fetch(`${service.adminUrl}/metrics`)).text();
-    t.match(await metrics(), /^tickseal_keys_not_announced 0$/m);
     const follow = (change: object = {}) =>
       followSigners({
         urls: service.url,
@@ -78,13 +74,9 @@ for (const threads of THREAD_COUNTS) {
     t.teardown(() => signers.close());
     const errors: unknown[] = [];
     const gaps: number[] = [];
-    const reader = (source: typeof signers.source) => {
-      const client = createClient({ urls: service.url, token: TOKEN, signers: source, worker: false });
-      client.on('error', (error) => errors.push(error));
-      t.teardown(() => client.close());
-      return client;
-    };
-    const client = reader(signers.source);
+    const client = createClient({ urls: service.url, token: TOKEN, signers: signers.source, worker: false });
+    client.on('error', (error) => errors.push(error));
+    t.teardown(() => client.close());
     const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
     const stream = client.stream(['BTCUSD'], { channel: 'real_time', maxAgeMs: Number.POSITIVE_INFINITY });
     const ticks = stream[Symbol.asyncIterator]();
@@ -106,18 +98,8 @@ for (const threads of THREAD_COUNTS) {
     t.same([errors, gaps], [[], []], 'no frame refused, and none missing');
     t.match(await client.latest(['BTCUSD']), { BTCUSD: { verdict: 'verified', signer: addressOf(AFTER) } });
 
-    const late = await follow({ known: signers.place });
-    t.teardown(() => late.close());
-    const latecomer = reader(late.source);
-    t.match(
-      await latecomer.latest(['BTCUSD']),
-      { BTCUSD: { signer: addressOf(AFTER) } },
-      'a reader that was away',
-    );
-
     await t.rejects(follow({ root: addressOf(BEFORE) }), /announcement 1: signed by/);
     await t.rejects(follow({ known: { version: 2, digest: '0x' } }), /announcement 1: rolled back/);
-    t.same(describeList(signers.list).length, 1 + 5);
 
     clock.advanceMs(120_000);
     const revoked = announcementLines(await announce(service.url, text, nowS(), AFTER));
@@ -134,28 +116,6 @@ for (const threads of THREAD_COUNTS) {
     await stream.close();
   });
 }
-
-test('more readers than an address may ask for in a second all follow the keys', async (t) => {
-  const sections = { assets: ASSETS };
-  const first = await startTestService(t, sections);
-  const text = await announce(first.url, '', Math.floor(Date.now() / 1000));
-  await first.stop();
-  const service = await startTestService(t, sections, { announcements: announcementLines(text) });
-  const statuses: number[] = [];
-  const counted = async (...request: Parameters<typeof fetch>) => {
-    const answer = await fetch(...request);
-    statuses.push(answer.status);
-    return answer;
-  };
-  const options = { urls: service.url, root: addressOf(ROOT), fetch: counted as never };
-  const followed = await Promise.all(Array.from({ length: 8 }, () => followSigners(options)));
-  for (const signers of followed) signers.close();
-  t.same(
-    followed.map(({ place }) => place.version),
-    Array(8).fill(1),
-  );
-  t.ok(statuses.includes(429), 'some requests were refused for a second');
-});
 
 test('a key that will sign and is not announced then is named ahead of its time', async (t) => {
   const first = await startTestService(t, { assets: ASSETS });
@@ -176,28 +136,4 @@ test('a key that will sign and is not announced then is named ahead of its time'
   const metrics = await (await fetch(`${other.adminUrl}/metrics`)).text();
   t.match(metrics, `\ntickseal_next_key_not_announced_timestamp_seconds ${changeS}\n`);
   t.match(metrics, '\ntickseal_keys_not_announced 0\n');
-
-  const loaded = parseConfig(testConfig(t.testdir(), { assets: ASSETS }), 'c');
-  if (!loaded.ok) return t.fail(loaded.errors.join('\n'));
-  const config = { ...loaded.config, announcements };
-  t.match(unannouncedKeyWarnings(config, keys, nowS), [
-    { path: ['keys', 'evm', 1], message: addressOf(AFTER) },
-  ]);
-  t.match(unannouncedKeyWarnings(config, keys, changeS + 3600), [{ message: /signs now/ }]);
-  t.same(unannouncedKeyWarnings(config, SERVICE_KEYS, nowS), []);
-  const text = await announce(other.url, announcements.join('\n'), nowS);
-  t.same(unannouncedKeyWarnings({ ...config, announcements: announcementLines(text) }, keys, nowS), []);
-});
-
-test('a list says which kinds of keys end without one that follows', async (t) => {
-  const [now, next] = ['0x1', '0x2'].map((key) => ({
-    kind: 'stream' as const,
-    key,
-    fromS: 0,
-    isRevoked: false,
-  }));
-  const ending = { ...now!, untilS: 2_000 };
-  t.match(openEnds([ending], 1_000), [/^no stream key follows at 1970-01-01T00:33:20Z/]);
-  t.match(openEnds([{ ...now!, untilS: undefined }], 1_000), [/^no next key is named/]);
-  t.same(openEnds([ending, { ...next!, fromS: 2_000, untilS: undefined }], 1_000), []);
 });

@@ -23,16 +23,11 @@ function fillDisks(t: Test): () => void {
 
 test('while the disk is full, no aggregate is served whose inputs no longer count', async (t) => {
   const clock = new FakeClock(systemClock());
-  const service = await startTestService(
-    t,
-    {
-      assets: [
-        { id: 1, symbol: 'BTCUSD', max_age: '10s' },
-        { id: 2, symbol: 'ETHUSD', max_age: '10s', clock_period: '24h', delta_percent: 50 },
-      ],
-    },
-    { clock },
-  );
+  const assets = [
+    { id: 1, symbol: 'BTCUSD', max_age: '10s' },
+    { id: 2, symbol: 'ETHUSD', max_age: '10s', clock_period: '24h', delta_percent: 50 },
+  ];
+  const service = await startTestService(t, { assets }, { clock });
   const socket = await openPublisher(service);
   const send = async (price: bigint) => {
     const timestampNs = clock.nowNs();

@@ -92,8 +92,7 @@ export interface TestService extends Service {
 /**
  * Starts a whole service in this process, on free ports and with a separate data folder. The end of the test, or `stop` before it, frees
  * the ports and removes the folder.
- * @param options the folder of an earlier service, a clock, or the number of threads for signatures. By default there are no such
- * threads, because starting threads takes most of the start-up time.
+ * @param options the folder of an earlier service, or a clock
  */
 export async function startTestService(
   t: Pick<Test, 'teardown'>,
@@ -102,7 +101,6 @@ export async function startTestService(
     readonly dir?: string;
     readonly clock?: Clock;
     readonly keys?: PrivateKeys;
-    readonly cryptoThreads?: number;
     /** The announcements of the file that `keys.announcements` would name. */
     readonly announcements?: readonly string[];
   } = {},
@@ -117,7 +115,8 @@ export async function startTestService(
     clock: options.clock ?? systemClock(),
     logger: pino({ level: 'silent' }),
     env: {},
-    cryptoThreads: options.cryptoThreads ?? 0,
+    // Starting threads for signatures would take most of the start-up time.
+    cryptoThreads: 0,
   }).catch((error) => {
     removeDir();
     throw error;

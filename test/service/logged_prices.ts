@@ -2,6 +2,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { verifyLogged } from '../../src/client/verify/logged_price.js';
 import { verifyByNode } from '../../src/tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../../src/tlog/log_policy.js';
+import { openCheckpoint } from '../../src/tlog/open_checkpoint.js';
 import type { LoggedPrice } from '../../src/tlog/price_proof.js';
 import { publisherSigner, type TestService } from './harness.js';
 import { type Aggregate, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
@@ -49,8 +50,22 @@ export async function placeOf(
   return verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
 }
 
-/** Returns the policy that a service shows. */
-export async function policyOf(service: TestService): Promise<LogPolicy> {
-  const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
-  return parsePolicy(log.policy);
+/** Returns the policy that a service shows, once the limit of requests allows the question. */
+export function policyOf(service: TestService): Promise<LogPolicy> {
+  return eventually(async () => {
+    const response = await fetch(`${service.url}/v1/signers`);
+    if (response.status === 429) return undefined;
+    const { log } = (await response.json()) as { log: { policy: string } };
+    return parsePolicy(log.policy);
+  });
+}
+
+/** Waits for a checkpoint beyond a size. Returns its size. */
+export function sizeBeyond(service: TestService, policy: LogPolicy, size: bigint): Promise<bigint> {
+  return eventually(async () => {
+    const response = await fetch(`${service.url}/tlog/checkpoint`);
+    if (response.status !== 200) return undefined;
+    const { checkpoint } = await openCheckpoint(await response.text(), policy, verifyByNode);
+    return checkpoint.size > size ? checkpoint.size : undefined;
+  });
 }

@@ -26,8 +26,3 @@ export function loginHeaders(
 function digits(hex: string): string {
   return hex.slice(2).padStart(64, '0');
 }
-
-/** Returns the names and values, alternating. */
-export function flat(headers: Readonly<Record<string, string>>): string[] {
-  return Object.entries(headers).flat();
-}

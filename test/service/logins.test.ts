@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'tap';
 import { SIGNATURE_TYPES } from '../../src/wire/signatures.js';
 import { get, publisherSigner, startTestService, type TestService, TestSocket, TOKEN } from './harness.js';
-import { flat, loginHeaders } from './login_headers.js';
-import { refusalOf, refusedUpgrade, UNIT } from './publishing.js';
+import { loginHeaders } from './login_headers.js';
+import { refusalOf, UNIT } from './publishing.js';
+import { RawHttp } from './raw_http.js';
 import { FOLDER, skip } from './recordings.js';
 
 const ASSETS = [
@@ -12,6 +13,7 @@ const ASSETS = [
   { id: 3, symbol: 'DYDXUSD', signature_type: 'stark' },
 ];
 
+const SECOND_NS = 1_000_000_000n;
 const nowNs = () => BigInt(Date.now()) * 1_000_000n;
 const publisher = (n: number, type: 'evm' | 'stark', assets = ['*']) => ({
   key: publisherSigner(n, type).publicKey,
@@ -21,18 +23,14 @@ const publisher = (n: number, type: 'evm' | 'stark', assets = ['*']) => ({
 });
 const symbolOf = { evm: 'BTCUSD', stark: 'DYDXUSD' };
 
+/** Opens the socket of a publisher. @throws Error with the status and body of a refusal */
 function open(
   service: TestService,
   type: 'evm' | 'stark',
   headers: Record<string, string>,
-  query = '?ack=true',
+  path = 'publish',
 ) {
-  return TestSocket.open(`${service.socketUrl}/${type}/publish${query}`, null, headers);
-}
-
-async function refusal(service: TestService, path: string, headers: readonly string[]): Promise<string> {
-  const { status, body } = await refusedUpgrade(service.url + path, headers);
-  return `${status} ${(JSON.parse(body) as { error: string }).error}`;
+  return TestSocket.open(`${service.socketUrl}/${type}/${path}?ack=true`, null, headers);
 }
 
 for (const type of SIGNATURE_TYPES)
@@ -49,19 +47,16 @@ for (const type of SIGNATURE_TYPES)
     const own = type === 'evm' ? 'ETHUSD' : 'BTCUSD';
     t.ok(await refusalOf(socket, update(1, own)), 'an asset that is not its own');
 
-    const path = `/${type}/publish`;
     const good = loginHeaders(1, type);
-    const refusals: readonly [headers: readonly string[], reason: RegExp][] = [
-      [[...flat(good), 'Authorization', `Basic ${TOKEN}`], /^400 .*Authorization/],
-      [flat(loginHeaders(3, type)), /^403 X-Public-Key/],
-      [flat(loginHeaders(1, type, nowNs() - 31n * 10n ** 9n)), /^401 .*too old/],
-      [flat({ ...good, 'X-Signature': loginHeaders(2, type)['X-Signature']! }), /^401 X-Signature/],
-    ];
-    for (const [headers, reason] of refusals) t.match(await refusal(service, path, headers), reason);
-    const otherPath = type === 'evm' ? '/stark/publish' : '/evm/publish';
-    t.match(await refusal(service, otherPath, flat(good)), /^403 X-Signature-Type/);
-    for (const stream of ['/ws', `/${type}/subscribe`])
-      t.match(await refusal(service, stream, flat(good)), /^401 .*Authorization header is missing/);
+    const both = { ...good, Authorization: `Basic ${TOKEN}` };
+    const forged = { ...good, 'X-Signature': loginHeaders(2, type)['X-Signature']! };
+    const old = loginHeaders(1, type, nowNs() - 31n * SECOND_NS);
+    await t.rejects(open(service, type, both), /^400 .*Authorization/);
+    await t.rejects(open(service, type, loginHeaders(3, type)), /^403 .*X-Public-Key/);
+    await t.rejects(open(service, type, old), /^401 .*too old/);
+    await t.rejects(open(service, type, forged), /^401 .*X-Signature/);
+    await t.rejects(open(service, type === 'evm' ? 'stark' : 'evm', good), /^403 .*X-Signature-Type/);
+    await t.rejects(open(service, type, good, 'subscribe'), /^401 .*Authorization header is missing/);
     t.equal((await fetch(`${service.url}/v1/taxonomy`, { headers: good })).status, 401, 'REST takes tokens');
     const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
     for (const reason of ['unknown', 'stale', 'signature', 'signature type'])
@@ -69,34 +64,13 @@ for (const type of SIGNATURE_TYPES)
 
     service.reconfigure({ assets: ASSETS, publishers: [publisher(2, type)] });
     t.match(await socket.closed, { code: 4401, reason: /allow-list/ });
-    t.match(await refusal(service, path, flat(loginHeaders(1, type))), /^403 X-Public-Key/);
-    const second = await open(service, type, loginHeaders(2, type));
-    t.equal(await refusalOf(second, update(2)), undefined);
-    await second.close();
   });
 
-test('connections and failed logins of a key are limited like those of a token', async (t) => {
-  const service = await startTestService(t, {
-    limits: { connections_per_token: 2, failed_logins_per_minute: 2 },
-  });
-  const sockets = await Promise.all([1, 1, 2].map((n) => open(service, 'evm', loginHeaders(n, 'evm'))));
-  t.match(
-    await refusal(service, '/evm/publish', flat(loginHeaders(1, 'evm'))),
-    /^429 the key has connections_per_token/,
-  );
-  await sockets[0]!.close();
-  await (await open(service, 'evm', loginHeaders(1, 'evm'))).close();
-
-  const wrong = flat({ ...loginHeaders(3, 'evm'), 'X-Signature': loginHeaders(1, 'evm')['X-Signature']! });
-  for (const status of [401, 401, 429, 429])
-    t.match(await refusal(service, '/evm/publish', wrong), new RegExp(`^${status} `));
-  t.match(
-    await refusal(service, '/evm/publish', flat(loginHeaders(3, 'evm'))),
-    /^429 /,
-    'its signature is not looked at',
-  );
-  await (await open(service, 'evm', loginHeaders(1, 'evm', nowNs() - 3n * 10n ** 9n))).close();
-  await Promise.all(sockets.slice(1).map((socket) => socket.close()));
+test('failed logins of a key are limited like those of a token', async (t) => {
+  const service = await startTestService(t, { limits: { failed_logins_per_minute: 2 } });
+  const wrong = { ...loginHeaders(3, 'evm'), 'X-Signature': loginHeaders(1, 'evm')['X-Signature']! };
+  for (const status of [401, 401, 429])
+    await t.rejects(open(service, 'evm', wrong), new RegExp(`^${status} `));
 });
 
 test('logins that an agent sent', { skip }, async (t) => {
@@ -106,7 +80,7 @@ test('logins that an agent sent', { skip }, async (t) => {
   t.equal(logins.length, 6);
   const keys = new Map(logins.map((one) => [one['X-Public-Key']!, one['X-Signature-Type']!]));
   t.same(new Set(keys.values()), new Set(SIGNATURE_TYPES));
-  const clock = { nowNs: () => (BigInt(logins[0]!['X-Timestamp']!) + 6n * 10n ** 9n) as never };
+  const clock = { nowNs: () => (BigInt(logins[0]!['X-Timestamp']!) + 6n * SECOND_NS) as never };
   const service = await startTestService(
     t,
     {
@@ -123,8 +97,8 @@ test('logins that an agent sent', { skip }, async (t) => {
       { headers },
     );
     t.equal(answer.status, 200);
-    const changed = { ...headers, 'X-Timestamp': String(BigInt(headers['X-Timestamp']!) - 10n ** 9n) };
-    t.match(await refusal(service, `/${type}/publish`, flat(changed)), /^401 X-Signature/);
+    const changed = { ...headers, 'X-Timestamp': String(BigInt(headers['X-Timestamp']!) - SECOND_NS) };
+    await t.rejects(open(service, type, changed), /^401 .*X-Signature/);
   }
 });
 
@@ -132,12 +106,7 @@ test('agents find where to publish what', async (t) => {
   const service = await startTestService(t, {
     service: { public_url: 'wss://prices.example.com/feed/' },
     assets: ASSETS,
-    publishers: [
-      publisher(1, 'evm'),
-      publisher(2, 'evm', ['ETHUSD', 'DYDXUSD']),
-      publisher(3, 'evm', ['DYDXUSD']),
-      publisher(1, 'stark'),
-    ],
+    publishers: [publisher(1, 'evm'), publisher(3, 'evm', ['DYDXUSD']), publisher(1, 'stark')],
   });
   const ask = async (headers: Record<string, string>, key = headers['X-Public-Key']) => {
     const answer = await fetch(`${service.url}/v1/registry/brokers?publisher_key=${key}`, { headers });
@@ -148,17 +117,91 @@ test('agents find where to publish what', async (t) => {
     await ask(loginHeaders(1, 'evm')),
     `200 [{"publish_url":"${url('evm')}","asset_ids":["BTCUSD","ETHUSD"]}]`,
   );
-  t.equal(await ask(loginHeaders(2, 'evm')), `200 [{"publish_url":"${url('evm')}","asset_ids":["ETHUSD"]}]`);
   t.equal(await ask(loginHeaders(3, 'evm')), '200 []');
   const stark = loginHeaders(1, 'stark');
   const padded = `0x${stark['X-Public-Key']!.slice(2).padStart(64, '0')}`;
   t.equal(await ask(stark, padded), `200 [{"publish_url":"${url('stark')}","asset_ids":["DYDXUSD"]}]`);
-  t.match(await ask(stark, '0x1'), /^403 .*publisher_key/);
-  t.match(await ask(loginHeaders(4, 'evm')), /^403 .*X-Public-Key/);
   const target = `${service.url}/v1/registry/brokers?publisher_key=${stark['X-Public-Key']}`;
   t.equal((await get(target)).status, 401, 'a token is no login here');
   let status = 200;
   for (let i = 0; i < 10 && status === 200; i++)
     status = (await fetch(target, { headers: loginHeaders(1, 'stark') })).status;
   t.equal(status, 429, 'at most 5 a second');
+});
+
+test('the metadata of a publisher is bounded, and no other path takes a body', async (t) => {
+  const service = await startTestService(t);
+  const headers = Object.entries(loginHeaders(1, 'evm')).map(([name, value]) => `${name}: ${value}`);
+  const post = async (path: string, body: string, ...more: string[]) => {
+    const raw = await RawHttp.open(service.port);
+    raw.request(`POST ${path}`, [...headers, ...more], body);
+    const response = await raw.response();
+    raw.end();
+    return response;
+  };
+  const path = '/v1/publisher/metadata';
+  const max = 64 * 1024;
+  const length = (bytes: number) => `Content-Length: ${bytes}`;
+  t.match(await post(path, 'x'.repeat(max), length(max)), { status: 200, body: '{}' });
+  t.match(await post(path, '', length(max + 1)), { status: 413, body: /at most 65536/ });
+  t.match(await post(path, 'ab', length(2), length(2)), { status: 400 }, 'two lengths');
+  t.match(await post(path, '2\r\nab\r\n0\r\n\r\n', 'Transfer-Encoding: chunked'), { status: 400 });
+  t.match(await post(path, 'ab', length(2), 'X-Timestamp: 1'), { status: 401, body: /repeated/ });
+  t.match(await post('/v1/taxonomy', 'ab', length(2)), { status: 400 });
+});
+
+// A login by signature is seen by every operator at which an agent logs in. None of them may keep the agent out at another operator.
+
+/** A login that was signed some seconds ago. */
+const seen = (secondsAgo: bigint) => loginHeaders(1, 'evm', nowNs() - secondsAgo * SECOND_NS);
+const update = (price = UNIT) => publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs: nowNs() });
+
+test('a login opens four connections, however often it is repeated and its time is written anew', async (t) => {
+  const service = await startTestService(t);
+  const login = seen(5n);
+  const tries = await Promise.allSettled(
+    Array.from({ length: 40 }, (_, i) => {
+      const second = BigInt(login['X-Timestamp']!) / SECOND_NS;
+      return open(service, 'evm', { ...login, 'X-Timestamp': String(second * SECOND_NS + BigInt(i)) });
+    }),
+  );
+  const opened = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  t.equal(opened.length, 4);
+  for (const one of tries)
+    if (one.status === 'rejected') t.match(one.reason.message, /^429 .*this login has opened 4 connections/);
+  await Promise.all(opened.map((socket) => socket.close()));
+  await t.rejects(open(service, 'evm', login), /^429 /, 'nor does it open one for each that ends');
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  t.match(metrics, 'tickseal_logins_refused_total{reason="used up"} 37\n');
+});
+
+test('the newest login gets the place of a connection that sends nothing new', async (t) => {
+  const service = await startTestService(t, { limits: { publish_connections_per_token: 4 } });
+  const real = await open(service, 'evm', seen(9n));
+  const second = (nowNs() / SECOND_NS) * SECOND_NS;
+  const copyOf = (offset: bigint) =>
+    publisherSigner(1).sign({ symbol: 'BTCUSD', price: UNIT, timestampNs: second + offset });
+  t.equal(await refusalOf(real, copyOf(1n)), undefined);
+  const copies = [
+    await open(service, 'evm', seen(8n)),
+    await open(service, 'evm', seen(7n)),
+    await open(service, 'evm', seen(6n)),
+  ];
+  const last = copies[2]!;
+  t.equal(await refusalOf(copies[0]!, copyOf(2n)), undefined, 'everybody can send this again');
+  t.equal(await refusalOf(last, update(2n * UNIT)), undefined, 'this one has sent something new');
+
+  await t.rejects(
+    open(service, 'evm', seen(20n)),
+    /^429 .*publish_connections_per_token/,
+    'not an older login',
+  );
+  const newest = await open(service, 'evm', seen(5n));
+  t.match(
+    await copies[0]!.closed,
+    { code: 1008, reason: /newer login/ },
+    'the oldest login without an update',
+  );
+  for (const socket of [real, last]) t.equal(await refusalOf(socket, update(3n * UNIT)), undefined);
+  await newest.close();
 });

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
-import { eventually } from '../../scripts/load/wait.js';
-import { claimPort } from '../../src/server/uws/port_claim.js';
+import { publishMessage } from '../../src/client/index.js';
+import { RawSocket } from '../fire/raw_socket.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { Feed, units } from './feed.js';
-import { get, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
+import { ask, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
 // Tests of the service as a process: its start, its signals and its end.
@@ -14,17 +14,6 @@ import { RawHttp } from './raw_http.js';
 /** The number of sockets that are closed in three batches, and the two pauses between these batches. */
 const SOCKETS = 101;
 const BATCHES_MS = 100;
-
-test('stop closes every socket with 1001 and frees the ports', async (t) => {
-  const service = await startTestService(t);
-  const paths = ['/ws', '/ws?channel=10ms', '/evm/publish', '/stark/publish'];
-  const sockets = await Promise.all(paths.map((path) => TestSocket.open(`${service.socketUrl}${path}`)));
-  const idle = await RawHttp.open(service.port);
-  await Promise.all([service.stop(), ...sockets.map((socket) => socket.closed), idle.closed]);
-  for (const socket of sockets) t.match(await socket.closed, { code: 1001 });
-  await t.rejects(fetch(`${service.url}/v1/taxonomy`));
-  await t.rejects(fetch(`${service.adminUrl}/livez`));
-});
 
 test('many sockets are closed one batch after another, so that their clients do not all return at once', async (t) => {
   const service = await startTestService(t, {
@@ -64,43 +53,18 @@ test('a port is free for the next service, whoever was connected, and for no oth
   }
 });
 
-test('an admin port in use is a clear error, and leaves the port and the folder free', async (t) => {
-  for (const [i, threads] of [1, 2].entries()) {
-    const other = await startTestService(t);
-    const { port } = await startTestService(t).then((service) => service.stop().then(() => service));
-    const dir = t.testdir({ [`threads${i}`]: {} });
-    const sections = { listen: { port, threads } };
-    const admin = { port: other.adminPort };
-    await t.rejects(
-      startTestService(t, { ...sections, admin }, { dir }),
-      {
-        message: `cannot listen on 127.0.0.1:${admin.port}: the address is in use`,
-      },
-      `${threads} threads`,
-    );
-    await other.stop();
-    const service = await startTestService(t, { ...sections, admin }, { dir });
-    t.same([service.port, service.adminPort], [port, admin.port]);
-    await service.stop();
-  }
-});
-
 test('SIGTERM drains: 1001 to every socket, what was accepted is kept, exit status 0', async (t) => {
   const file = writeConfig(t.testdir());
   const first = new ServeProcess(['--config', file]);
   t.teardown(() => first.kill());
-  const { url, socketUrl, adminUrl } = await first.ready();
-  for (const path of ['livez', 'readyz', 'metrics'])
-    t.equal((await fetch(`${adminUrl}/${path}`)).status, 200, path);
+  const { socketUrl, adminUrl } = await first.ready();
   t.equal((await fetch(`${adminUrl}/readyz`, { method: 'POST' })).status, 405);
-  t.equal((await get(`${adminUrl}/v1/taxonomy`)).status, 404);
   const stream = await TestSocket.open(`${socketUrl}/ws?channel=10ms`);
   stream.send({ type: 'subscribe', assets: [1] });
   const feed = await Feed.open({ socketUrl });
   const price = units(77);
   await feed.accept({ symbol: 'BTCUSD', price });
   await stream.next();
-  await get(`${url}/v1/taxonomy`);
   first.child.kill('SIGTERM');
   t.match(await stream.closed, { code: 1001 });
   t.match(await feed.socket.closed, { code: 1001 });
@@ -110,10 +74,8 @@ test('SIGTERM drains: 1001 to every socket, what was accepted is kept, exit stat
   const second = new ServeProcess(['--config', file]);
   t.teardown(() => second.kill());
   const again = await second.ready();
-  const { data } = (await (await get(`${again.url}/v1/prices/latest?assets=BTCUSD`)).json()) as {
-    data: Record<string, { price: string }>;
-  };
-  t.equal(data['BTCUSD']?.price, String(price), 'accepted before the signal, served after the start');
+  const { data } = await ask(again, '/v1/prices/latest?assets=BTCUSD');
+  t.equal(data.BTCUSD?.price, String(price), 'accepted before the signal, served after the start');
   second.child.kill('SIGINT');
   t.same(await second.exited, { code: 0, signal: null });
 });
@@ -135,15 +97,10 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   const stream = await TestSocket.open(`${socketUrl}/ws`);
   stream.send({ type: 'subscribe', assets: [1] });
   const feed = await Feed.open({ socketUrl });
-  const symbols = async () => {
-    const response = await get(`${url}/v1/prices/assets`);
-    return ((await response.json()) as { data?: string[] }).data;
-  };
+  const symbols = async () => (await ask({ url }, '/v1/prices/assets')).data;
 
   const invalid: readonly (readonly [text: string, error: RegExp])[] = [
     [valid.replace('"id":1,', '"id":70000,'), /config.json:1:\d+ assets\[0\]\.id/],
-    [valid.replace('"tokens":', '"tokns":'), /tokns: unknown key: did you mean tokens\?/],
-    ['{', /config\.json:1:\d+: /],
     [valid.replace('evm.hex', 'nowhere.hex'), /keys\.evm.*nowhere\.hex/],
   ];
   for (const [text, error] of invalid) {
@@ -178,35 +135,12 @@ test('SIGHUP reads the file again; one that is not valid changes nothing and is 
   writeConfig(dir, { assets, tokens: [other], limits: { connections_per_token: 1 } });
   running.child.kill('SIGHUP');
   t.match(await Promise.all([stream.closed, feed.socket.closed]), [{ code: 4401 }, { code: 4401 }]);
-  t.equal((await get(`${url}/v1/taxonomy`)).status, 401);
-  const headers = { Authorization: 'Basic other' };
-  t.equal((await fetch(`${url}/v1/taxonomy`, { headers })).status, 200);
   t.match(JSON.parse(await running.line(/next start/)), { level: 40, sections: ['limits'] });
   running.child.kill('SIGTERM');
   t.same(await running.exited, { code: 0, signal: null });
   t.notMatch(running.stdout, TOKEN, 'no token stands in the log');
   for (const line of running.stdout.split('\n'))
     t.match(JSON.parse(line), { level: Number, time: Number, msg: /./ }, 'each line is JSON');
-});
-
-test('a start logs what the configuration probably does not mean, and refuses a data folder at once', async (t) => {
-  const dir = t.testdir();
-  const running = new ServeProcess(['--config', writeConfig(dir, { service: { taxonomy_id: 65_280 } })]);
-  t.teardown(() => running.kill());
-  await running.ready();
-  t.match(JSON.parse(await running.line(/taxonomy_id/)), { level: 40, msg: /byte 0xFF/ });
-  t.equal(/"level":40.*runs as root/.test(running.stdout), process.getuid?.() === 0);
-  running.child.kill('SIGTERM');
-  t.same(await running.exited, { code: 0, signal: null });
-
-  const path = process.platform === 'linux' ? '/proc/tickseal/data' : '/dev/null/data';
-  const refused = new ServeProcess(['--config', writeConfig(dir, { storage: { dir: path } })]);
-  t.teardown(() => refused.kill());
-  t.same(await refused.exited, { code: 2, signal: null });
-  t.match(
-    refused.stderr,
-    /^\S+config\.json:1:\d+ storage\.dir: the data folder \S+ cannot be used: [^\n]+\n$/,
-  );
 });
 
 test('what stands in the way of a start ends with status 1 and is named', async (t) => {
@@ -218,30 +152,43 @@ test('what stands in the way of a start ends with status 1 and is named', async 
   t.match(taken.stderr, new RegExp(`cannot listen on 127\\.0\\.0\\.1:${service.port}`));
   t.match(await locked.exited, { code: 1 });
   t.match(locked.stderr, /store cannot be opened: it is in use by another process/);
-  t.equal((await get(`${service.url}/v1/taxonomy`)).status, 200, 'the one that runs is not disturbed');
+  const path = process.platform === 'linux' ? '/proc/tickseal/data' : '/dev/null/data';
+  const refused = new ServeProcess(['--config', writeConfig(t.testdir(), { storage: { dir: path } })]);
+  t.teardown(() => refused.kill());
+  t.match(await refused.exited, { code: 2 });
+  t.match(
+    refused.stderr,
+    /^\S+config\.json:1:\d+ storage\.dir: the data folder \S+ cannot be used: [^\n]+\n$/,
+  );
+  t.equal((await ask(service, '/v1/taxonomy')).status, 200, 'the one that runs is not disturbed');
 });
 
-test('the level leaves out what is below it, and one that does not exist is an error', async (t) => {
-  const dir = t.testdir();
-  const admin = await claimPort({ host: '127.0.0.1', port: 0 });
-  const file = writeConfig(dir, { admin: { port: admin } });
-  const quiet = new ServeProcess(['--config', file], { TICKSEAL_LOG_LEVEL: 'error' });
-  t.teardown(() => quiet.kill());
-  await eventually(() =>
-    fetch(`http://127.0.0.1:${admin}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  writeFileSync(file, '{');
-  quiet.child.kill('SIGHUP');
-  await quiet.line(/not valid/);
-  quiet.child.kill('SIGTERM');
-  t.same(await quiet.exited, { code: 0, signal: null });
-  t.match(JSON.parse(quiet.stdout), { level: 50, msg: /not valid/ }, 'the only line');
+/** The number of signatures is large enough that the workers receive a batch. */
+const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
+const UPDATES_AT_FIRST = 20;
 
-  const wrong = new ServeProcess(['--config', file], { TICKSEAL_LOG_LEVEL: 'verbose' });
-  t.teardown(() => wrong.kill());
-  t.match(await wrong.exited, { code: 1 });
-  t.equal(wrong.stderr, 'TICKSEAL_LOG_LEVEL is none of trace, debug, info, warn, error, fatal, silent\n');
+test('neither batches at the workers nor clients that stall hold up the end', async (t) => {
+  const running = new ServeProcess(['--config', writeConfig(t.testdir(), { assets: ASSETS })]);
+  t.teardown(() => running.kill());
+  const { url, socketUrl } = await running.ready();
+  const port = Number(new URL(url).port);
+  const unread = await RawSocket.open(port, '/ws?channel=10ms');
+  unread.socket.pause();
+  const [unfinished, silent] = [await RawHttp.open(port), await RawHttp.open(port)];
+  unfinished.write('GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\n');
+  t.teardown(() => [unread.socket, unfinished.socket, silent.socket].map((socket) => socket.destroy()));
+
+  const stream = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
+  stream.send({ type: 'subscribe', assets: ASSETS.map(({ id }) => id) });
+  const feeds = await Promise.all([1, 2, 3].map(() => Feed.open({ socketUrl }, { ack: 'durable' })));
+  feeds.forEach((feed, i) => {
+    const updates = ASSETS.map(({ symbol }) => feed.sign({ symbol, price: units(1), publisher: i + 1 }));
+    feed.socket.send(publishMessage('', updates.slice(0, UPDATES_AT_FIRST)));
+    feed.socket.send(publishMessage('', updates.slice(UPDATES_AT_FIRST)));
+  });
+  t.match(await feeds[0]!.socket.nextJson(), { type: 'ack' });
+  running.child.kill('SIGTERM');
+  t.match(await stream.closed, { code: 1001 });
+  t.same(await running.exited, { code: 0, signal: null });
+  t.equal(running.stderr, '');
 });

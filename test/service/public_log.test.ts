@@ -3,14 +3,8 @@ import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerLog } from '../../src/cli/log_command.js';
-import {
-  createClient,
-  createStreamClient,
-  EquivocationError,
-  type LoggedEvent,
-} from '../../src/client/node.js';
+import { createClient, EquivocationError, type LoggedEvent } from '../../src/client/node.js';
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
-import { checksumAddress, evmAddress } from '../../src/client/verify/evm_signatures.js';
 import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
@@ -18,7 +12,7 @@ import type { LoggedPrice } from '../../src/tlog/price_proof.js';
 import { runCommand } from '../cli/run_command.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { signedPrice } from '../publiclog/witness/audited_log.js';
-import { get, SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
+import { SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
 import { placeOf, policyOf, priceOf } from './logged_prices.js';
 import { type Aggregate, UNIT } from './publishing.js';
 
@@ -62,9 +56,7 @@ test('a service that lacks the last signed checkpoint signs no other, and prices
   await service.stop();
   const restart = async () => {
     service = await startTestService(t, SECTIONS, { dir, keys: KEYS });
-    const response = await fetch(`${service.adminUrl}/readyz`);
-    t.equal(response.status, 503);
-    return response.text();
+    return (await fetch(`${service.adminUrl}/readyz`)).text();
   };
   rmSync(join(data, 'tlog-state'), { recursive: true });
   t.match(await restart(), /the public log has stopped: .*signed is missing/);
@@ -76,35 +68,21 @@ test('a service that lacks the last signed checkpoint signs no other, and prices
   // A backup with only the data file still records that the log has signed.
   rmSync(join(data, 'tlog'), { recursive: true });
   t.match(await restart(), /the data folder notes a signed checkpoint/);
-  t.equal((await fetch(`${service.url}/tlog/checkpoint`)).status, 404);
 
   // Only the operator's command creates a new log.
   const next = 'prices.example.com/tlog2';
-  const newOrigin = (...args: string[]) =>
-    runCommand(registerLog, ['log', 'new-origin', data, next, ...args]);
+  const newOrigin = () => runCommand(registerLog, ['log', 'new-origin', data, next]);
   t.match(await newOrigin(), { exitCode: 1, stderr: /a service runs on/ });
   await service.stop();
   const ended = await newOrigin();
   t.equal(ended.exitCode, 0, ended.stderr);
-  t.match(ended.stdout.join(''), /reason: the public log has stopped: .*signed is missing/);
   t.match(ended.stdout.join(''), /last signed checkpoint: lost/);
   t.match(await restart(), /this node signed checkpoints of prices\.example\.com\/tlog2, not/);
   await service.stop();
-  service = await startTestService(
-    t,
-    { ...SECTIONS, log: { ...SECTIONS.log, origin: next } },
-    { dir, keys: KEYS },
-  );
+  const changed = { ...SECTIONS, log: { ...SECTIONS.log, origin: next } };
+  service = await startTestService(t, changed, { dir, keys: KEYS });
   const shown = await priceOf(service, 'BTCUSD', 'evm', 120n, BigInt(Date.now()) * 1_000_000n);
   t.equal((await placeOf(service, shown, await policyOf(service))).origin, next, 'the new log goes on');
-  await service.stop();
-  const healthy = await newOrigin().then(({ stderr }) => stderr);
-  t.match(healthy, /prices\.example\.com\/tlog2 is the origin of the log that ends/);
-  const third = [data, 'prices.example.com/tlog3'] as const;
-  const again = await runCommand(registerLog, ['log', 'new-origin', ...third]);
-  t.match(again, { exitCode: 1, stderr: /is healthy, with \d+ batches signed: --even-if-healthy/ });
-  const told = await runCommand(registerLog, ['log', 'new-origin', ...third, '--even-if-healthy']);
-  t.match(told.stdout.join(''), /last signed checkpoint: \d+ batches, root .*tlog-ended-2/);
 });
 
 test('the files of the log are for everybody, and nothing beside them', async (t) => {
@@ -114,55 +92,29 @@ test('the files of the log are for everybody, and nothing beside them', async (t
     const response = await file('checkpoint');
     return response.status === 200 ? response : undefined;
   });
-  t.equal(checkpoint.headers.get('Content-Type'), 'text/plain; charset=utf-8');
   t.equal(checkpoint.headers.get('Access-Control-Allow-Origin'), '*');
   t.equal(checkpoint.headers.get('Cache-Control'), 'public, max-age=1');
   const size = Number((await checkpoint.text()).split('\n')[1]);
   for (const path of [`tile/0/000.p/${size}`, `tile/entries/000.p/${size}`, 'batch/000']) {
     const response = await file(path);
     t.equal(response.status, 200, path);
-    t.equal(response.headers.get('Content-Type'), 'application/octet-stream');
     t.match(response.headers.get('Cache-Control'), /immutable/);
     t.equal(response.headers.get('Access-Control-Allow-Origin'), '*');
-    const head = await file(path, { method: 'HEAD' });
-    t.equal(head.headers.get('Content-Length'), response.headers.get('Content-Length'), `HEAD ${path}`);
   }
-  t.equal((await file('checkpoint', { method: 'HEAD' })).status, 200);
-  t.equal((await file('checkpoint', { method: 'PUT' })).status, 405);
-  const others = [
-    '',
-    'tile/0/001',
-    'tile/0/000.p/0',
-    'tile/0/000.p/999',
-    'batch/1',
-    'batch/x000/000',
-    '%2e%2e/store/format',
-    '../store/format',
-    '..%2ftlog-state/signed',
-  ];
+  const others = ['tile/0/000.p/0', 'batch/x000/000', '../store/format', '..%2ftlog-state/signed'];
   for (const path of others) t.equal((await file(path)).status, 404, path);
   const absent = await fetch(`${service.url}/v1/prices/proof?asset=BTCUSD&timestamp=5`);
   t.equal(absent.status, 404);
   t.match(await absent.json(), { error: 'the public log begins after this time' });
 });
 
-test('a service without a key has no log', async (t) => {
-  const service = await startTestService(t);
-  t.equal((await fetch(`${service.url}/tlog/checkpoint`)).status, 404);
-  t.equal((await fetch(`${service.url}/v1/prices/proof?asset=BTCUSD&timestamp=5`)).status, 404);
-  t.notMatch(await (await get(`${service.url}/v1/signers`)).json(), { log: {} });
-});
-
-test('a client finds a sample of its prices in the log, and proves what the log denies', async (t) => {
+test('a client finds a sample of its prices in the log, and proves a value that the log denies', async (t) => {
   const service = await startTestService(t, SECTIONS, { keys: KEYS });
   const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
-  const signers = [checksumAddress(evmAddress(KEYS.evm))];
+  const signers = [service.evmAddress];
   let forged: string | undefined;
   const client = createClient({
-    urls: service.url,
-    token: TOKEN,
-    signers,
-    oracleId: 'tests',
+    ...{ urls: service.url, token: TOKEN, signers, oracleId: 'tests' },
     log: { policy: log.policy, sample: 1 },
     async fetch(url, init) {
       // A service that signs two values shows the second value only to this reader.
@@ -176,45 +128,19 @@ test('a client finds a sample of its prices in the log, and proves what the log 
   client.on('logged', (event) => logged.push(event));
   client.on('error', (error) => errors.push(error));
   await priceOf(service, 'BTCUSD', 'evm', 100n, BigInt(Date.now()) * 1_000_000n);
-  // The service may sign the same price again at any time.
   const { BTCUSD: shown } = await client.latest(['BTCUSD']);
   const signedNs = shown!.timestampNs;
-  for await (const tick of client.stream(['BTCUSD'])) {
-    t.equal(tick.price, 100n * UNIT);
-    break;
-  }
-  await eventually(async () => logged.length >= 2 || errors.length > 0 || undefined);
+  await eventually(() => logged.length >= 1 || errors.length > 0);
   t.same(errors, []);
-  t.match(logged.slice(0, 2), [
-    { symbol: 'BTCUSD', origin: ORIGIN, cosigners: [] },
-    { symbol: 'BTCUSD', origin: ORIGIN },
-  ]);
-  t.ok(logged.some(({ timestampNs }) => timestampNs === signedNs));
-  for (const timeNs of [signedNs, signedNs + 1n]) {
-    forged = signedPrice(timeNs, 99n * UNIT, 'BTCUSD', KEYS.evm).replace(',"signed_prices":[]', '');
-    t.equal((await client.at(['BTCUSD'], timeNs))['BTCUSD']?.price, 99n * UNIT);
-  }
-  await eventually(async () => errors.length >= 3 || undefined);
+  t.match(logged[0], { symbol: 'BTCUSD', origin: ORIGIN, cosigners: [], timestampNs: signedNs });
+  forged = signedPrice(signedNs, 99n * UNIT, 'BTCUSD', KEYS.evm).replace(',"signed_prices":[]', '');
+  t.equal((await client.at(['BTCUSD'], signedNs))['BTCUSD']?.price, 99n * UNIT);
+  // The client itself remembers the first value, and the log has it too.
+  await eventually(() => errors.length >= 2);
   const policy = parsePolicy(log.policy);
   for (const error of errors) {
     if (!(error instanceof EquivocationError)) throw error;
     const { verdict } = await verifyEvidence(parseEvidence(error.evidence), { policy, signers });
     t.equal(verdict, 'verified', 'a third party needs the evidence alone');
   }
-  const found = errors.map(
-    ({ message }) => /does not have it$|has another value|signed two values/.exec(message)?.[0],
-  );
-  // The client itself remembers the first value, and the log has it too.
-  t.same(found.sort(), ['does not have it', 'has another value', 'signed two values']);
-});
-
-test('the option log is checked', async (t) => {
-  const options = { urls: 'http://127.0.0.1:1', signers: 'unchecked' } as const;
-  t.throws(() => createClient({ ...options, log: { policy: '' } }), TypeError);
-  t.throws(() => createClient({ ...options, log: { policy: 'quorum none', sample: 0 } }), RangeError);
-  t.throws(() => createStreamClient({ ...options, log: { policy: 'quorum none' } }), TypeError);
-  const client = createClient({ ...options, log: { policy: 'quorum W9' } });
-  const error = await new Promise<Error>((resolve) => client.on('error', resolve));
-  t.match(error.message, /log.policy cannot be used: .*W9/);
-  await client.close();
 });

@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { eventually } from '../../scripts/load/wait.js';
 import {
   type PriceUpdate,
@@ -103,43 +102,5 @@ export function latestWhen(
   return eventually(async () => {
     const aggregate = (await latestOf(service, symbol))[symbol];
     return aggregate !== undefined && isWanted(aggregate) ? aggregate : undefined;
-  });
-}
-
-export interface HttpAnswer {
-  readonly status: number;
-  readonly headers: NodeJS.Dict<string | string[]>;
-  readonly body: string;
-}
-
-/**
- * Requests a WebSocket that must be refused. `headers` are alternating names and values, so that a header may occur twice.
- */
-export function refusedUpgrade(url: string, headers: readonly string[]): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const { host } = new URL(url);
-    const upgrade = [
-      'Host',
-      host,
-      'Connection',
-      'Upgrade',
-      'Upgrade',
-      'websocket',
-      'Sec-WebSocket-Version',
-      '13',
-    ];
-    const key = ['Sec-WebSocket-Key', Buffer.alloc(16).toString('base64')];
-    const ask = request(url, { headers: [...upgrade, ...key, ...headers] }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (chunk) => {
-        body += chunk;
-      });
-      response.on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body }));
-    });
-    ask.on('upgrade', (_response, socket) => {
-      socket.destroy();
-      reject(new Error('the upgrade was not refused'));
-    });
-    ask.on('error', reject).end();
   });
 }

@@ -1,16 +1,9 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { Feed, units } from './feed.js';
-import { namedToken, publisherSigner, startTestService, type TestService, TestSocket } from './harness.js';
+import { ask, namedToken, publisherSigner, startTestService, TestSocket } from './harness.js';
 
 // Tests that changed tokens and rights take effect on open sockets.
-
-async function ask(service: TestService, path: string, name: string) {
-  const { status, headers } = await fetch(`${service.url}${path}`, {
-    headers: { Authorization: `Basic ${name}` },
-  });
-  return { status, limit: headers.get('ratelimit-limit') };
-}
 
 async function closeCode(socket: TestSocket): Promise<number> {
   return (await socket.closed).code;
@@ -23,34 +16,28 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
   const open = (name: string) =>
     Promise.all([
       TestSocket.open(`${service.socketUrl}/ws`, name),
-      TestSocket.open(`${service.socketUrl}/ws?channel=10ms&message_type=signed_ecdsa`, name),
       TestSocket.open(`${service.socketUrl}/evm/publish`, name),
-      TestSocket.open(`${service.socketUrl}/stark/publish`, name),
       TestSocket.open(`${service.socketUrl}/evm/subscribe`, name),
     ]);
   const [gone, stays, renamed] = await Promise.all([open('gone'), open('stays'), open('renamed')]);
-  for (const socket of [...gone.slice(0, 2), ...stays.slice(0, 2), ...renamed.slice(0, 2)]) {
+  for (const [socket] of [stays, renamed]) {
     socket.send({ type: 'subscribe', assets: [1], id: 1 });
     await socket.next();
   }
   service.reconfigure({
     tokens: [namedToken('stays'), namedToken('new'), namedToken('renamed', { name: 'other name' })],
   });
-  t.same(await Promise.all(gone.map(closeCode)), [4401, 4401, 4401, 4401, 4401]);
+  t.same(await Promise.all(gone.map(closeCode)), [4401, 4401, 4401]);
   t.equal((await ask(service, '/v1/taxonomy', 'gone')).status, 401);
   await t.rejects(TestSocket.open(`${service.socketUrl}/ws`, 'gone'), /^401/);
-  await t.rejects(TestSocket.open(`${service.socketUrl}/evm/publish`, 'gone'), /^401/);
   t.equal((await ask(service, '/v1/taxonomy', 'new')).status, 200);
   const feed = await Feed.open(service, { token: 'new' });
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  for (const socket of [...stays.slice(0, 2), ...renamed.slice(0, 2)])
-    t.ok(await socket.next(), 'still served');
+  for (const [socket] of [stays, renamed]) t.ok(await socket.next(), 'still served');
 
   service.reconfigure({ tokens: [] });
   const left = await Promise.all([...stays, ...renamed, feed.socket].map(closeCode));
   t.same(new Set(left), new Set([4401]));
-  service.reconfigure({ tokens: [namedToken('gone')] });
-  await (await TestSocket.open(`${service.socketUrl}/ws`, 'gone')).close();
 });
 
 test('what a token may see, publish and ask changes under its open sockets', async (t) => {
@@ -65,7 +52,7 @@ test('what a token may see, publish and ask changes under its open sockets', asy
   t.match(await stream.nextJson(), { a: [{ id: 1 }] });
 
   const key = publisherSigner(2).publicKey;
-  const rights = { assets: ['A2'], publisher_keys: [key.toLowerCase()], requests_per_second: 3 };
+  const rights = { assets: ['A2'], publisher_keys: [key.toLowerCase()] };
   service.reconfigure({ assets, tokens: [namedToken('all'), namedToken('a', rights)] });
   t.same(await stream.nextJson(), { type: 'taxonomy', ended: [1] }, 'as if the asset had ended');
   await all.accept({ symbol: 'A1', price: units(2) }, { symbol: 'A2', price: units(3) });
@@ -74,15 +61,9 @@ test('what a token may see, publish and ask changes under its open sockets', asy
   t.match(await stream.nextJson(), { type: 'error', id: 2, error: /1$/ });
   t.match(await feed.publish({ symbol: 'A2', price: units(4) }), { accepted: [], rejected: { A2: /token/ } });
   await feed.accept({ symbol: 'A2', price: units(4), publisher: 2 });
-  t.same(await ask(service, '/v1/prices/latest?assets=A1', 'a'), { status: 403, limit: '3' });
+  t.equal((await ask(service, '/v1/prices/latest?assets=A1', 'a')).status, 403);
 
   service.reconfigure({ assets, tokens: [namedToken('all'), namedToken('a')] });
   await eventually(async () => JSON.stringify((await stream.nextJson())['returned']) === '[1]');
   t.match(await stream.nextJson(), { a: [{ id: 1, v: String(units(2)) }] }, 'it comes at once');
-  await feed.accept({ symbol: 'A2', price: units(6) });
-  const median = (units(6) + units(4)) / 2n;
-  await eventually(async () => {
-    const { a } = await stream.nextJson();
-    return JSON.stringify(a) === JSON.stringify([{ id: 2, v: String(median) }]);
-  });
 });

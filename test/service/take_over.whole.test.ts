@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { verifyPayload } from '../../src/client/index.js';
 import { claimPort } from '../../src/server/uws/port_claim.js';
 import { ServeProcess, writeConfig } from './child.js';
@@ -19,22 +19,16 @@ function timeOf(frame: string): bigint {
   return verifyPayload(p, { signers: 'unchecked', taxonomyId: 1 }).payload!.timestampNs;
 }
 
-async function start(t: Test, threads: number) {
-  const host = '127.0.0.1';
-  const [port, adminPort] = [await claimPort({ host, port: 0 }), await claimPort({ host, port: 0 })];
-  const listen = { port, threads };
-  const file = writeConfig(t.testdir(), { listen, admin: { port: adminPort }, limits: { drain: '0s' } });
-  const serve = (...args: string[]) => {
-    const running = new ServeProcess(['--config', file, ...args]);
-    t.teardown(() => running.kill());
-    return running;
-  };
-  return { serve };
-}
-
 for (const threads of [1, 2])
   test(`${threads} threads: a service takes over from one that runs`, async (t) => {
-    const { serve } = await start(t, threads);
+    const [port, adminPort] = await Promise.all([1, 2].map(() => claimPort({ host: '127.0.0.1', port: 0 })));
+    const listen = { port, threads };
+    const file = writeConfig(t.testdir(), { listen, admin: { port: adminPort }, limits: { drain: '0s' } });
+    const serve = (...args: string[]) => {
+      const running = new ServeProcess(['--config', file, ...args]);
+      t.teardown(() => running.kill());
+      return running;
+    };
     const first = serve();
     const { url, socketUrl, adminUrl } = await first.ready();
     const stream = await TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
@@ -45,8 +39,6 @@ for (const threads of [1, 2])
 
     // A client sends requests all the time. Each answer must be prices, or a 503 that tells the client to try again.
     const statuses = new Map<number | string, number>();
-    let servedMs = performance.now();
-    let gapMs = 0;
     let isOver = false;
     const asking = (async () => {
       while (!isOver) {
@@ -55,10 +47,6 @@ for (const threads of [1, 2])
           () => 'refused',
         );
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (status === 200) {
-          gapMs = Math.max(gapMs, performance.now() - servedMs);
-          servedMs = performance.now();
-        }
         await sleep(2);
       }
     })();
@@ -73,7 +61,6 @@ for (const threads of [1, 2])
     await second.ready();
     isOver = true;
     await asking;
-    t.comment(`${JSON.stringify([...statuses])}, no prices for ${Math.round(gapMs)} ms at most`);
     t.ok(statuses.get(200)! > 0);
     t.same(
       [...statuses.keys()].filter((status) => status !== 200 && status !== 503 && status !== 'refused'),

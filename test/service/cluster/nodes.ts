@@ -12,8 +12,6 @@ interface NodeOptions {
   readonly dir?: string;
   readonly keys?: PrivateKeys;
   readonly clock?: Clock;
-  /** The value of `cluster.durable`; default: `memory`. */
-  readonly durable?: 'disk';
 }
 
 /** Starts nodes of a cluster in this process, on real servers. All of them end with the test. */
@@ -50,7 +48,7 @@ export class TestCluster {
           node,
           servers: this.servers,
           replicas: this.servers.length > 1 ? 3 : 1,
-          durable: options.durable ?? 'memory',
+          durable: 'memory',
         },
         ...sections,
       },

@@ -41,17 +41,6 @@ test('a node that was killed serves no older aggregate than it had served', asyn
   t.equal(node.storeChanges, 1);
 });
 
-test('a node with all records serves them when it knows that there are no others', async (t) => {
-  const node = await killedNode(t, { hasAll: true });
-  node.maker.start();
-  await turns();
-  t.equal(node.servedNs(), undefined);
-  node.answer();
-  await turns();
-  t.equal(node.servedNs(), node.lastServedNs);
-  t.equal(node.storeChanges, 0);
-});
-
 test('a node with the folder of a process that handed it over serves at once', async (t) => {
   const node = await killedNode(t, { hasAll: true, isHandedOver: true });
   t.equal(node.servedNs(), node.lastServedNs, 'before it follows the log');

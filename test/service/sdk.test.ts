@@ -3,15 +3,16 @@ import { WebSocket } from 'ws';
 import { eventually } from '../../scripts/load/wait.js';
 import { NODE } from '../../src/client/connect/node_platform.js';
 import {
+  type AggregatePrice,
   Client,
-  type ClientOptions,
   createClient,
+  type Fetch,
   RefusedError,
   type Tick,
   UnverifiedError,
 } from '../../src/client/node.js';
 import { Feed, units } from './feed.js';
-import { publisherSigner, startTestService, type TestService, TOKEN } from './harness.js';
+import { startTestService, type TestService, TOKEN } from './harness.js';
 
 // Tests of the client against a running service.
 
@@ -21,21 +22,11 @@ const ASSETS = [
   { id: 3, symbol: 'AAPL', calendar: 'us_equities' },
 ];
 
-const SYMBOLS = ASSETS.map(({ symbol }) => symbol);
-
-async function signersOf(service: TestService): Promise<string[]> {
-  const client = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
-  const { signers } = await client.taxonomy();
-  return signers.map(({ address }) => address);
-}
-
-async function clientOf(service: TestService): Promise<Client> {
-  return createClient({
-    urls: service.url,
-    token: TOKEN,
-    signers: await signersOf(service),
-    oracleId: 'servc',
-  });
+/** Creates a client that trusts the signers that the service names. */
+async function clientOf({ url }: TestService, fetch?: Fetch): Promise<Client> {
+  const options = { urls: url, token: TOKEN, oracleId: 'servc', fetch };
+  const { signers } = await createClient({ ...options, signers: 'unchecked' }).taxonomy();
+  return createClient({ ...options, signers: signers.map(({ address }) => address) });
 }
 
 test('aggregates are verified, with every check', async (t) => {
@@ -49,31 +40,20 @@ test('aggregates are verified, with every check', async (t) => {
   });
   t.match(BTCUSD, { symbol: 'BTCUSD', decimal: '61000', verdict: 'verified', url: service.url });
   t.match(BTCUSD, { quality: { publishers: 1, inputSpread: 0n } });
-  t.ok(BTCUSD!.quality!.newestInputAgeNs >= 0n);
-  t.match(DYDXUSD, { decimal: '2', verdict: 'verified', quality: { publishers: 1 } });
+  t.match(DYDXUSD, { decimal: '2', verdict: 'verified' });
   t.equal(AAPL, undefined, 'an asset without a price is left out');
   t.ok(BTCUSD!.checks.some(({ name }) => name === 'publisher_merkle_root'));
   t.match(BTCUSD!.text, new RegExp(`"timestamp":${BTCUSD!.timestampNs}\\b`), 'the text keeps every digit');
   const second = Number(BTCUSD!.timestampNs / 1_000_000_000n);
   t.equal((await client.recent(['BTCUSD'], second))['BTCUSD']!.price, units(61000));
-  const late = createClient({
-    urls: service.url,
-    token: TOKEN,
-    signers: 'unchecked',
-    fetch: (url, init) => fetch(url.replace(/timestamp=\d+&/, '').replace('/recent', '/latest'), init),
-  });
-  const { timestampNs } = (await late.recent(['BTCUSD'], second + 60))['BTCUSD']!;
-  const earlier = late.recent(['BTCUSD'], Number(timestampNs / 1_000_000_000n) - 1);
-  await t.rejects(earlier, { name: 'UnverifiedError', message: /signed after the requested time/ });
   const candles = await client.candles('BTCUSD', { resolution: '1', from: second - 60, to: second + 60 });
   t.match(candles, [{ time: second - (second % 60), open: 61000, high: 61000, low: 61000, close: 61000 }]);
   t.match(await client.marketStatus('AAPL'), { status: String, next: String, changesAt: Number });
-  t.same(await client.assets(), SYMBOLS);
+  t.same(
+    await client.assets(),
+    ASSETS.map(({ symbol }) => symbol),
+  );
   await t.rejects(client.latest(['XYZ']), RefusedError);
-  await t.rejects(client.marketStatus('BTCUSD'), { name: 'RefusedError', status: 400 });
-
-  const unchecked = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
-  t.match(await unchecked.latest(['BTCUSD']), { BTCUSD: { verdict: 'recovered' } });
   const other = createClient({ urls: service.url, token: TOKEN, signers: [`0x${'1'.repeat(40)}`] });
   await t.rejects(other.latest(['BTCUSD']), UnverifiedError);
 });
@@ -87,7 +67,6 @@ test('a publisher gives the verdict on each price', async (t) => {
     ['stark', 'DYDXUSD'],
   ] as const) {
     const publisher = client.publisher({ key, signatureType, oracleId: 'tests' });
-    t.equal(publisher.publicKey, publisherSigner(1, signatureType).publicKey);
     const verdicts = await Promise.all([
       publisher.publish({ [symbol]: '61000.5', XYZ: 1n }),
       publisher.publish({ [symbol]: '61000.75' }),
@@ -98,56 +77,41 @@ test('a publisher gives the verdict on each price', async (t) => {
     ]);
     await eventually(async () => (await client.latest([symbol]))[symbol]?.decimal === '61000.75');
     await t.rejects(publisher.publish({ [symbol]: '1,5' }), RangeError);
-    await t.rejects(publisher.publish({ [symbol]: 61000.5 as never }), {
-      name: 'TypeError',
-      message: `the price of ${symbol} must be decimal text or a bigint, not a number`,
-    });
+    await t.rejects(publisher.publish({ [symbol]: 61000.5 as never }), TypeError);
     await publisher.close();
     t.match(await publisher.publish({ [symbol]: '1' }), { [symbol]: { status: 'failed', reason: 'closed' } });
   }
-  t.throws(() => client.publisher({ key: 'xyz', oracleId: 'tests' }), RangeError);
-  t.throws(() => client.publisher({ key, oracleId: 'long oracle' }), RangeError);
   await client.close();
 });
 
-/** Creates a client whose sockets, like a browser's, cannot send headers but only subprotocols. */
-function browserClient(options: Partial<ClientOptions> & { readonly urls: string }): {
-  readonly client: Client;
-  readonly upgrades: { readonly url: string; readonly protocols: readonly string[] }[];
-} {
-  const upgrades: { url: string; protocols: readonly string[] }[] = [];
-  const client = new Client(
-    { token: TOKEN, signers: 'unchecked', ...options },
-    {
-      ...NODE,
-      sendsHeaders: false,
-      openSocket(url, headers, protocols = []) {
-        if (Object.keys(headers).length > 0) throw new Error('a browser sends no headers');
-        upgrades.push({ url, protocols });
-        return new WebSocket(url, [...protocols]);
-      },
-    },
-  );
-  return { client, upgrades };
-}
-
-test('each connection has a ticket of its own, and no address carries a secret', async (t) => {
+test('a client that sends no headers opens each connection with a ticket, and no address carries a secret', async (t) => {
   const service = await startTestService(t);
   const feed = await Feed.open(service);
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
-  const { client, upgrades } = browserClient({ urls: service.url });
+  const upgrades: { readonly url: string; readonly protocols: readonly string[] }[] = [];
+  const platform = {
+    ...NODE,
+    sendsHeaders: false,
+    openSocket(url: string, headers: object, protocols: readonly string[] = []) {
+      if (Object.keys(headers).length > 0) throw new Error('a browser sends no headers');
+      upgrades.push({ url, protocols });
+      return new WebSocket(url, [...protocols]);
+    },
+  };
+  const client = new Client({ urls: service.url, token: TOKEN, signers: 'unchecked' }, platform);
   for (let i = 0; i < 2; i += 1) {
     const { value } = await client.stream(['BTCUSD'], { channel: '20ms' }).next();
     t.equal(value!.decimal, '1');
   }
-  const tickets = upgrades.map(({ url, protocols }) => {
-    t.notMatch(url, /ticket|token/);
-    t.equal(protocols.length, 2);
-    t.equal(protocols[0], 'tickseal.v1');
-    return protocols[1];
-  });
-  t.equal(new Set(tickets).size, 2);
-  t.throws(() => client.publisher({ key: '1', oracleId: 'tests' }), TypeError);
+  for (const { url } of upgrades) t.notMatch(url, /ticket|token/);
+  t.equal(new Set(upgrades.map(({ protocols }) => protocols[1])).size, 2);
+  t.same(new Set(upgrades.map(({ protocols }) => protocols[0])), new Set(['tickseal.v1']));
+  const [, ticket] = upgrades[0]!.protocols;
+  const again = new WebSocket(upgrades[0]!.url, ['tickseal.v1', ticket!]);
+  const status = await new Promise((resolve) =>
+    again.on('unexpected-response', (_request, response) => resolve(response.statusCode)),
+  );
+  t.equal(status, 401, 'a ticket opens one connection');
   await client.close();
 });
 
@@ -162,26 +126,75 @@ test('ticks are verified prices by symbol', async (t) => {
   client.on('state', (state) => states.push(state));
   client.on('error', (error) => errors.push(error));
   const seen = new Map<string, Tick>();
-  let last = 0n;
-  for await (const tick of client.stream(['BTCUSD', 'AAPL'], {
-    channel: '100ms',
-    attributes: ['ms', 'quality'],
-  })) {
-    if (tick.symbol === 'BTCUSD') {
-      t.ok(tick.timestampNs > last, 'times grow');
-      last = tick.timestampNs;
-    }
+  const options = { channel: '100ms', attributes: ['ms', 'quality'] } as const;
+  for await (const tick of client.stream(['BTCUSD', 'AAPL'], options)) {
+    const last = seen.get(tick.symbol)?.timestampNs ?? 0n;
+    t.ok(tick.timestampNs > last, 'times grow');
     seen.set(tick.symbol, tick);
     if (seen.size === 2) break;
   }
   const btc = seen.get('BTCUSD')!;
-  t.equal(btc.decimal, '61000.5');
   t.equal(btc.price, 61_000_500_000_000_000_000_000n);
   t.match(btc, { signer: service.evmAddress, verdict: 'verified', status: undefined, url: service.url });
-  t.ok(btc.ageMs >= 0 && btc.ageMs < 300_000, `${btc.ageMs} ms old`);
   t.match(btc.attributes, { marketStatus: null, inputAgeMs: Number, publishers: 1, spreadPpm: 0 });
   t.match(seen.get('AAPL')!.status, /^(?:closed|regular hours|extended hours|after hours)$/);
   t.same(states, [{ url: service.url, state: 'open', reason: '' }]);
   t.same(errors, []);
   await client.close();
 });
+
+test('a range is read over several answers, verified, and goes on after a lost connection', async (t) => {
+  const asset = { id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' };
+  const service = await startTestService(t, { assets: [asset], limits: { range_rows: 3 } });
+  let cuts = 0;
+  const client = await clientOf(service, async (url, init) => {
+    const response = await fetch(url, init as RequestInit);
+    if (!url.includes('/range') || cuts >= 2) return response as never;
+    cuts++;
+    return cutBody(response);
+  });
+  const feed = await Feed.open(service);
+  const shown: AggregatePrice[] = [];
+  for (const price of [100, 110, 120, 130, 140, 150, 160, 170]) {
+    await feed.accept({ symbol: 'BTCUSD', price: units(price) });
+    shown.push(
+      await eventually(async () => {
+        const { BTCUSD } = await client.latest(['BTCUSD']);
+        return BTCUSD?.decimal === String(price) && BTCUSD;
+      }),
+    );
+  }
+  const from = shown[0]!.timestampNs;
+  const read: AggregatePrice[] = [];
+  for await (const price of client.range('BTCUSD', { from })) read.push(price);
+  t.same(
+    read.map(({ text }) => text),
+    shown.map(({ text }) => text),
+    'as REST showed them, none twice, none missing',
+  );
+  t.ok(read.every(({ verdict }) => verdict === 'verified'));
+  t.equal(cuts, 2);
+  const { BTCUSD: old } = await client.at(['BTCUSD'], shown[4]!.timestampNs - 1n);
+  t.equal(old!.text, shown[3]!.text);
+  const refusal: unknown = await client.at(['BTCUSD'], 1n).catch((error: unknown) => error);
+  t.ok(refusal instanceof RefusedError && refusal.status === 410);
+  t.ok((refusal as RefusedError).keptFromNs! <= from);
+  await client.close();
+});
+
+/** Cuts the body of a response off in the middle of a row, with an error. */
+function cutBody(response: Response) {
+  let isRead = false;
+  const reader = {
+    async read() {
+      if (isRead) throw new Error('the connection was lost');
+      isRead = true;
+      const text = await response.text();
+      const end = text.indexOf('\n', text.length / 2) + 20;
+      return { done: false, value: Buffer.from(text.slice(0, end)) };
+    },
+    cancel: async () => {},
+  };
+  const { status, headers } = response;
+  return { status, headers, text: () => response.text(), body: { getReader: () => reader } };
+}
