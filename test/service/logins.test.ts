@@ -123,10 +123,9 @@ test('agents find where to publish what', async (t) => {
   t.equal(await ask(stark, padded), `200 [{"publish_url":"${url('stark')}","asset_ids":["DYDXUSD"]}]`);
   const target = `${service.url}/v1/registry/brokers?publisher_key=${stark['X-Public-Key']}`;
   t.equal((await get(target)).status, 401, 'a token is no login here');
-  let status = 200;
-  for (let i = 0; i < 10 && status === 200; i++)
-    status = (await fetch(target, { headers: loginHeaders(1, 'stark') })).status;
-  t.equal(status, 429, 'at most 5 a second');
+  const many = Array.from({ length: 12 }, () => fetch(target, { headers: loginHeaders(1, 'stark') }));
+  const statuses = (await Promise.all(many)).map(({ status }) => status);
+  t.ok(statuses.includes(429), 'at most 5 a second');
 });
 
 test('the metadata of a publisher is bounded, and no other path takes a body', async (t) => {
