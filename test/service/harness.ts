@@ -77,7 +77,7 @@ export function withTokens(...texts: string[]): Sections {
   return { tokens: [TOKEN, ...texts].map((text) => namedToken(text)) };
 }
 
-export interface TestService extends Service {
+export interface TestService extends Pick<Service, 'port' | 'adminPort' | 'signerOf' | 'stop'> {
   readonly evmAddress: string;
   /** `http://127.0.0.1:PORT` */
   readonly url: string;
@@ -121,23 +121,14 @@ export async function startTestService(
     removeDir();
     throw error;
   });
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
-    stopped ??= service.stop().then(removeDir);
-    return stopped;
-  };
+  const stop = () => service.stop().then(removeDir);
   t.teardown(stop);
-  const { port, adminPort, evmAddress, askedToHandOver } = service;
+  const { port, adminPort, evmAddress } = service;
   return {
     port,
     adminPort,
     evmAddress: evmAddress!,
     signerOf: (type) => service.signerOf(type),
-    askedToHandOver,
-    staleAssets: () => service.staleAssets(),
-    reload: (...settings) => service.reload(...settings),
-    noteReload: (...verdict) => service.noteReload(...verdict),
-    abandon: () => service.abandon(),
     url: `http://127.0.0.1:${port}`,
     socketUrl: `ws://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${adminPort}`,

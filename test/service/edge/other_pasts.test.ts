@@ -314,3 +314,18 @@ test('a node answers few questions of a node at once, and takes its budget', asy
   t.same(await answers.answer(64, question()), failed);
   t.same(await answers.answer(14, question(0n)), goneAnswer(BTCS[0]!.signedAtNs));
 });
+
+test('a busy node is asked again until the time is over', async (t) => {
+  let left = 3;
+  const older = await openAnswers(t, BTCS);
+  const handle: Handler = async (bytes, topic) =>
+    left-- > 0 ? shortAnswer('busy') : older.handle(bytes, topic);
+  const asker = openAsker(new Map([[1, handle]]));
+  t.ok((await asker.pasts.at('alice', [BTC], HOUR_START_NS)).given);
+  t.same(asker.asked, [1, 1, 1, 1]);
+  left = Number.POSITIVE_INFINITY;
+  const patient = openAsker(new Map([[1, handle]]));
+  const asking = patient.pasts.at('alice', [BTC], HOUR_START_NS);
+  patient.pass(3_000);
+  t.same(await asking, { isBusy: true, keptFromNs: undefined });
+});
