@@ -54,7 +54,7 @@ test('a port is free for the next service, whoever was connected, and for no oth
 });
 
 test('SIGTERM drains: 1001 to every socket, what was accepted is kept, exit status 0', async (t) => {
-  const file = writeConfig(t.testdir());
+  const file = writeConfig(t.testdir(), { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s' }] });
   const first = new ServeProcess(['--config', file]);
   t.teardown(() => first.kill());
   const { socketUrl, adminUrl } = await first.ready();
