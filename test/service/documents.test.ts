@@ -201,11 +201,6 @@ test('a running service says what its documents say', async (t) => {
     checkResponse(body, await body.text(), responses['BadRequest']);
   });
 
-  await t.test('the list of an empty catalogue', async () => {
-    service.reconfigure({ ...SECTIONS, assets: [], pushed_assets: {}, tokens: [SECTIONS.tokens[0]] });
-    await expect(404, '/v1/prices/assets');
-  });
-
   const unanswered = Object.keys(openApi.paths).filter((path) => !answered.has(path));
   t.same(unanswered, [], 'every path had an answer checked');
 });

@@ -34,10 +34,6 @@ test('a revoked token closes its sockets, and those of no other', async (t) => {
   const feed = await Feed.open(service, { token: 'new' });
   await feed.accept({ symbol: 'BTCUSD', price: units(1) });
   for (const [socket] of [stays, renamed]) t.ok(await socket.next(), 'still served');
-
-  service.reconfigure({ tokens: [] });
-  const left = await Promise.all([...stays, ...renamed, feed.socket].map(closeCode));
-  t.same(new Set(left), new Set([4401]));
 });
 
 test('what a token may see, publish and ask changes under its open sockets', async (t) => {

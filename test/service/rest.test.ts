@@ -160,10 +160,7 @@ test('a preflight of an allowed origin is answered for every path, without a bod
     t.equal(status, 204, path);
     t.notOk(headers.has('content-length') || headers.has('content-type'));
     t.equal(headers.get('access-control-allow-origin'), origin);
-    t.equal(headers.get('access-control-allow-methods'), 'GET');
     t.equal(headers.get('access-control-allow-headers'), 'Authorization, Last-Event-ID');
-    t.equal(headers.get('access-control-max-age'), '7200');
-    t.equal(headers.get('vary'), 'Origin');
   }
   raw.request('GET /v1/taxonomy', [`Origin: ${origin}`, AUTHORIZATION]);
   t.match(await raw.response(), { status: 200, body: /taxonomy_id/ }, 'the connection goes on');
