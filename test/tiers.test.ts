@@ -78,7 +78,7 @@ test('the slowest files are told, and those above a budget', async (t) => {
 });
 
 test('tests that may open a listener are known, so that a Node without uWebSockets.js runs the others', async (t) => {
-  for (const file of ['service/rest', 'server/uws/closing', 'service/edge/model.whole', 'cli/program'])
+  for (const file of ['service/rest', 'server/uws/closing', 'service/faults.whole', 'cli/program'])
     t.ok(mayListen(`test/${file}.test.js`), file);
   for (const file of ['log/store/store', 'crypto/pool/pool', 'crypto/keccak'])
     t.notOk(mayListen(`test/${file}.test.js`), file);
