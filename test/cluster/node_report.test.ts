@@ -9,12 +9,7 @@ const report = {
   applied: 12_345,
   configHash: new Uint8Array([1, 2, 3]),
   signers: [
-    {
-      address: '0x00000000000000000000000000000000000000Aa',
-      signatureType: 'evm',
-      role: 'aggregate',
-      sinceS: 1_700_000_000,
-    },
+    { address: '0x0a', signatureType: 'evm', role: 'aggregate', sinceS: 1_700_000_000 },
     { address: '0x0b', signatureType: 'stark', role: 'aggregate', sinceS: 1 },
     { address: '0x0c', signatureType: 'evm', role: 'stream', sinceS: 2 },
   ],

@@ -13,15 +13,13 @@ interface Way {
   readonly ticks?: boolean | undefined;
   /** True when an aggregator reports more records than this node has applied. */
   readonly ahead?: boolean;
-  /** The time in ms of the only record, which is a claim. */
-  readonly claimMs?: number;
   /** The times in ms at which a stall of the process ends, 5 s long. A stalled process checks the silence once before it reads the messages. */
   readonly stalls?: readonly number[];
 }
 
 /** Sends reports and records to a node for some time. @returns the times in ms at which the node changes to another server */
 function movesOf(ms: number, way: Way): number[] {
-  const { reports = true, records = true, ticks, ahead = false, claimMs, stalls = [] } = way;
+  const { reports = true, records = true, ticks, ahead = false, stalls = [] } = way;
   let nowMs = 0;
   let appliedMs = 0;
   let tickMs = 0;
@@ -46,9 +44,9 @@ function movesOf(ms: number, way: Way): number[] {
       watch.tick(nowMs);
     }
     if (reports) watch.received();
-    if (records || nowMs === claimMs) {
+    if (records) {
       appliedMs = nowMs;
-      watch.applied(nowMs === claimMs);
+      watch.applied(false);
     }
     if (ticks) tickMs = nowMs;
     watch.tick(nowMs);
@@ -79,12 +77,6 @@ for (const [name, ms, way, moves] of [
   ],
   ['a node that has the log and no ticks goes where both come', 3_000, { ticks: false }, [1_200, 2_400]],
   [
-    'after a claim a node waits for the ticks of the new leader',
-    2_500,
-    { records: false, ticks: false, claimMs: 1_100 },
-    [2_300],
-  ],
-  [
     'a node that was stalled reads what has arrived before it changes its server',
     11_300,
     { ticks: true, stalls: [5_000, 10_000] },
@@ -94,10 +86,3 @@ for (const [name, ms, way, moves] of [
   test(name, async (t) => {
     t.same(movesOf(ms, way), moves);
   });
-
-test('a node that finds no better server changes ever more rarely', async (t) => {
-  const moves = movesOf(60_000, { ticks: false });
-  const waits = moves.map((ms, place) => ms - (moves[place - 1] ?? 0));
-  t.same(waits.slice(0, 5), [1_200, 1_200, 2_300, 4_500, 8_900]);
-  t.ok(Math.max(...waits) <= TIMING.tickLeaseMs + 200, String(waits));
-});

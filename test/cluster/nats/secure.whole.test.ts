@@ -30,8 +30,7 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   await eventually(() => edge.ask('full.1', bytes, 1_000).catch(() => undefined));
   t.equal((await edge.ask('in.3.1', bytes, 60_000)).length, bytes.length);
   edge.send('node.3.edge', bytes);
-  const wanted = ['a-1', 'leader node.3.edge'];
-  await eventually(() => wanted.every((one) => heard.includes(one)));
+  await eventually(() => ['a-1', 'leader node.3.edge'].every((one) => heard.includes(one)));
   await eventually(async () => (await edge.read(0)).length === 1);
   for await (const { key } of edge.candles.read()) t.same(key, ['b7', 'd', '1']);
   t.same(notices, [], 'nobody was refused anything');

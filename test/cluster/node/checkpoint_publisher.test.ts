@@ -15,10 +15,9 @@ const NO_SIZES = { read: () => undefined, write: async () => {} };
 /** Makes a checkpoint publisher. The test controls the publisher's clock and the answers of the witnesses. */
 async function publisherOf(
   t: Test,
-  quorum = 'group G 2 W1 W2 W3\nquorum G',
-  requireQuorum = false,
-  isCopy = false,
+  options: { readonly quorum?: string; readonly requireQuorum?: boolean; readonly isCopy?: boolean } = {},
 ) {
+  const { quorum = 'group G 2 W1 W2 W3\nquorum G', requireQuorum = false, isCopy = false } = options;
   const folders = ledgerFolders(t);
   await startLog({ ...folders, origin: LOG_ORIGIN, sizes: NO_SIZES, mustExist: false });
   const ledger = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
@@ -26,7 +25,7 @@ async function publisherOf(
   const faults = new Map<string, WitnessFault>();
   const sizes = new Map<string, bigint>();
   const asked: string[] = [];
-  const running: { answer: (cosigned: Cosigned) => void }[] = [];
+  const answers: ((cosigned: Cosigned) => void)[] = [];
   let [nowMs, inFlight] = [0, 0];
   const publisher = new CheckpointPublisher({
     ...folders,
@@ -46,13 +45,13 @@ async function publisherOf(
         inFlight += 1;
         t.equal(inFlight, 1, 'one submission at a time');
         asked.push(note.split('\n')[1]!);
+        answers.push((cosigned) => onCosigned?.(cosigned));
         return new Promise((resolve) => {
           const end = () => {
             inFlight -= 1;
             resolve({ note, isQuorum: false });
           };
           signal.addEventListener('abort', end, { once: true });
-          running.push({ answer: (cosigned) => onCosigned?.(cosigned) });
         });
       },
     }),
@@ -68,7 +67,7 @@ async function publisherOf(
     faults,
     sizes,
     asked,
-    running,
+    answers,
     advance: (ms: number) => {
       nowMs += ms;
     },
@@ -92,18 +91,18 @@ function signedBy(names: string): string {
 }
 
 test('a checkpoint is published with the quorum, and again with each later cosignature', async (t) => {
-  const { publisher, running, asked, offer, publish, served, advance } = await publisherOf(t);
+  const { publisher, answers, asked, offer, publish, served, advance } = await publisherOf(t);
   await offer();
   t.notOk(publisher.due);
   t.notOk(publisher.mayReplace, 'the witnesses have time to answer');
-  running[0]!.answer({ note: signedBy('one'), isQuorum: false });
+  answers[0]!({ note: signedBy('one'), isQuorum: false });
   t.notOk(publisher.due);
-  running[0]!.answer({ note: signedBy('one two'), isQuorum: true });
+  answers[0]!({ note: signedBy('one two'), isQuorum: true });
   t.ok(publisher.due && publisher.mayReplace);
   await publish();
   t.equal(served(), signedBy('one two'));
   t.notOk(publisher.due);
-  running[0]!.answer({ note: signedBy('one two three'), isQuorum: true });
+  answers[0]!({ note: signedBy('one two three'), isQuorum: true });
   await publish();
   t.equal(served(), signedBy('one two three'));
   await offer();
@@ -125,7 +124,7 @@ test('a checkpoint that lacks the quorum is published after the grace, or never'
   await publish();
   t.match(served(), /^prices\.example\.com\/tlog\n7\n/);
   t.equal(served().match(/^— /gm)?.length, 1, 'the signature of the log alone');
-  const strict = await publisherOf(t, 'group G 2 W1 W2 W3\nquorum G', true);
+  const strict = await publisherOf(t, { requireQuorum: true });
   await strict.offer();
   strict.advance(600_000);
   t.ok(strict.publisher.isGraceOver);
@@ -141,7 +140,7 @@ test('a log that lacks what witnesses have cosigned stops, and one witness alone
   await t.rejects(offer(), LedgerStopped);
   t.throws(() => publisher.requireNoLoss(), { message: /W1 has cosigned 1000 batches.*W3.*another tree/ });
   t.same(asked, ['1', '2'], 'and signs nothing more');
-  const open = await publisherOf(t, 'quorum none');
+  const open = await publisherOf(t, { quorum: 'quorum none' });
   for (const name of ['W1', 'W2', 'W3']) open.faults.set(name, { kind: 'larger', size: 9n });
   t.throws(() => open.publisher.requireNoLoss(), LedgerStopped, 'all witnesses together stop the log');
 });
@@ -150,7 +149,7 @@ test('after a start nothing new is signed before a quorum has said that it knows
   const again = await publisherOf(t);
   t.notOk(await again.publisher.confirm());
   t.same(again.asked, ['0'], 'the question is about the empty tree');
-  again.running[0]!.answer({ note: 'cosigned', isQuorum: true });
+  again.answers[0]!({ note: 'cosigned', isQuorum: true });
   t.notOk(again.publisher.due, 'and is never published');
   again.sizes.set('W1', 0n);
   t.notOk(await again.publisher.confirm(), 'one witness is no quorum');
@@ -165,7 +164,7 @@ test('after a start nothing new is signed before a quorum has said that it knows
   t.notOk(await silent.publisher.confirm());
   silent.advance(60_000);
   t.ok(await silent.publisher.confirm(), 'without answers the grace counts');
-  const copy = await publisherOf(t, undefined, false, true);
+  const copy = await publisherOf(t, { isCopy: true });
   await copy.publisher.confirm();
   copy.advance(600_000);
   t.notOk(await copy.publisher.confirm(), 'for a copy no grace counts');

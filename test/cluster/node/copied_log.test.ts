@@ -9,7 +9,6 @@ import { LogMirror } from '../../../src/cluster/node/log_mirror.js';
 import type { OtherLogFiles } from '../../../src/cluster/node/other_log_files.js';
 import { Ledger } from '../../../src/publiclog/ledger/ledger.js';
 import { LedgerReader } from '../../../src/publiclog/ledger/ledger_reader.js';
-import { splitRecords } from '../../../src/tlog/price_record.js';
 import { formatNote } from '../../../src/tlog/signed_note.js';
 import { formatCheckpoint } from '../../../src/tlog/tree_checkpoint.js';
 import type { TreeHead } from '../../../src/tlog/tree_proofs.js';
@@ -247,29 +246,6 @@ test('an edge that receives another tree removes its copy, and begins again', as
   await show(note);
   t.equal(await shown(), note.toString());
   t.same(mirror.troubles(), []);
-});
-
-test('a copy that was killed between its last batch and the public files goes on', async (t) => {
-  const source = new SourceLog(t);
-  const asked: string[] = [];
-  const read: OtherLogFiles['read'] = (path) => {
-    asked.push(path);
-    return source.reader.publicFile(path);
-  };
-  const { folders, warnings, show, shown } = mirrorIn(t, source.others({ read }));
-  await source.grow(3);
-  const killed = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
-  for (const entry of source.entries)
-    await killed.apply(entry, async (batch) =>
-      splitRecords((await source.reader.publicFile(`batch/00${batch}`))!),
-    );
-  await killed.close();
-  const note = signed(await source.grow(0));
-  await show(note);
-  t.same(warnings, []);
-  t.equal(await shown(), note.toString());
-  t.same(asked, [], 'nothing is copied again');
-  checkCopied(t, source.folders.publicFolder, folders.publicFolder);
 });
 
 test('the store goes on while a node copies batches, and a restart continues the copy', async (t) => {

@@ -49,15 +49,8 @@ test('a node knows the others and the keys of all', async (t) => {
     { node: 2, ...STREAM },
     { node: 3, ...AGGREGATE },
   ]);
-  t.same(
-    distinctSigners(nodes, 0).map(({ role, address }) => [role, address]),
-    [
-      ['aggregate', '0x2'],
-      ['stream', '0x1'],
-      ['stream', '0x3'],
-    ],
-    'those of aggregates first, and then its own',
-  );
+  const addresses = distinctSigners(nodes, 0).map(({ address }) => address);
+  t.same(addresses, ['0x2', '0x1', '0x3'], 'those of aggregates first, and then its own');
 });
 
 test('the key of aggregates of a node that has gone is known for an hour', async (t) => {

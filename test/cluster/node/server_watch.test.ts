@@ -66,7 +66,6 @@ test('streams that were deleted are named once, until the servers have them agai
 test('a clock is wrong when it is certainly more than a second off', async (t) => {
   const { watch, state, tick } = watching();
   const cases: [Partial<LogReport>, number, RegExp | undefined][] = [
-    [{ clockAheadMs: 1_000 }, 0, undefined],
     [{ clockAheadMs: -1_300, clockErrorMs: 301 }, 0, undefined],
     [{ clockAheadMs: -1_300, clockErrorMs: 299 }, 1_300, /the clock is 1\.3 s ahead of the NATS servers/],
     [{ clockAheadMs: 3_600_000 }, -3_600_000, /the clock is 3600\.0 s behind the NATS servers/],

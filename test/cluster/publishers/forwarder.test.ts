@@ -2,35 +2,18 @@ import { test } from 'tap';
 import { MESSAGE_BYTES_MAX } from '../../../src/cluster/bus.js';
 import { Forwarder } from '../../../src/cluster/publishers/forwarder.js';
 import { Submissions } from '../../../src/cluster/publishers/submissions.js';
-import type { RawUpdate, ReadMessage } from '../../../src/prices/message.js';
+import type { ReadMessage } from '../../../src/prices/message.js';
 import type { PublisherSession } from '../../../src/prices/publisher_session.js';
+import { messageOf, RIGHTS } from '../simulation/sample.js';
 
 // The simulation loses questions and answers of a forwarder.
-
-const UPDATE: RawUpdate = {
-  symbol: 'BTCUSD',
-  assetId: '0x01',
-  publisherKey: '0x02',
-  externalAssetId: 'BTC',
-  signatureType: 'evm',
-  price: '1',
-  timestamp: '2',
-  r: '0x03',
-  s: '0x04',
-  v: undefined,
-  msgHash: '0x05',
-  metadata: undefined,
-};
-const RIGHTS = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
 
 test('a message that is too large for the way to the leader is refused at once', async (t) => {
   const { forwarder, leader, session, taken } = setUp();
   leader(1);
-  const updates = Array.from({ length: 20 }, () => ({
-    ...UPDATE,
-    metadata: 'x'.repeat(MESSAGE_BYTES_MAX / 20),
-  }));
-  t.match(await forwarder.receive(session, { ...message(1), updates }), {
+  const first = message(1);
+  const large = { ...first.updates[0]!, metadata: 'x'.repeat(MESSAGE_BYTES_MAX / 20) };
+  t.match(await forwarder.receive(session, { ...first, updates: Array(20).fill(large) }), {
     ok: false,
     traceId: '1',
     error: /takes 1044480 at most: send fewer updates in a message$/,
@@ -92,5 +75,5 @@ function setUp() {
 }
 
 function message(n: number): ReadMessage {
-  return { ok: true, traceId: String(n), updates: [], malformed: new Map(), length: 10 };
+  return { ...messageOf({ asset: 1, value: n }), traceId: String(n) };
 }

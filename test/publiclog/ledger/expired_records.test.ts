@@ -16,60 +16,38 @@ import { copyLog } from '../../../src/publiclog/ledger/log_copy.js';
 import { type Tile, tilePath, tilesBetween } from '../../../src/tlog/tiles.js';
 import { LOG, LOG_ORIGIN, recordAt, SECOND_NS } from '../../tlog/witnessed_log.js';
 
-/** A log whose batches have one second and one record each. */
-class ShortLog {
-  readonly dir: string;
-  #ledger: Ledger | undefined;
-
-  constructor(t: Test) {
-    this.dir = mkdtempSync(join(tmpdir(), 'tickseal-expired-'));
-    t.teardown(async () => {
-      await this.#ledger?.close();
-      rmSync(this.dir, { recursive: true, force: true });
-    });
-  }
-
-  get folders() {
-    return { publicFolder: publicFolderOf(this.dir), stateFolder: stateFolderOf(this.dir) };
-  }
-
-  async open(retentionS?: bigint): Promise<void> {
-    this.#ledger = await Ledger.open({
-      ...this.folders,
-      origin: LOG_ORIGIN,
-      ...(retentionS !== undefined && { recordsRetentionNs: retentionS * SECOND_NS }),
-      onMismatch: (reason) => {
-        throw new Error(reason);
-      },
-    });
-  }
-
-  /** Adds batches and writes them into the public files, with a checkpoint. */
-  async grow(count: number): Promise<void> {
-    const ledger = this.#ledger!;
-    for (let i = 0; i < count; i += 1) {
-      const fromNs = ledger.last?.toNs ?? 0n;
-      ledger.add(recordAt(fromNs));
-      await ledger.apply(await ledger.nextEntry(0n, fromNs, fromNs + SECOND_NS));
-    }
-    const head = await ledger.seal();
-    const note = await new CheckpointSigner({ ...this.folders, origin: LOG_ORIGIN, key: LOG }).sign(head);
-    writeFileSync(join(this.folders.publicFolder, CHECKPOINT_FILE), note);
-  }
-
-  path(batch: number): string {
-    return join(this.folders.publicFolder, batchPath(BigInt(batch)));
-  }
-
-  /** Returns the batches that have records. */
-  stored(size: number): number[] {
-    return Array.from({ length: size }, (_, i) => i).filter((i) => existsSync(this.path(i)));
-  }
-
-  proofAt(second: bigint) {
-    const place = { signatureType: 'evm' as const, symbolHash: new Uint8Array(32).fill(1) };
-    return new LedgerReader(this.folders.publicFolder).proofOf({ ...place, timeNs: second * SECOND_NS });
-  }
+/** Opens a log whose batches have one second and one record each. */
+async function shortLog(t: Test, retention: { recordsRetentionNs?: bigint } = {}) {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-expired-'));
+  const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
+  const ledger = await Ledger.open({ ...folders, origin: LOG_ORIGIN, ...retention, onMismatch: t.fail });
+  t.teardown(async () => {
+    await ledger.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const signer = new CheckpointSigner({ ...folders, origin: LOG_ORIGIN, key: LOG });
+  const path = (batch: number) => join(folders.publicFolder, batchPath(BigInt(batch)));
+  return {
+    dir,
+    publicFolder: folders.publicFolder,
+    path,
+    /** Adds batches and writes them into the public files, with a checkpoint. */
+    async grow(count: number): Promise<void> {
+      for (let i = 0; i < count; i += 1) {
+        const fromNs = ledger.last?.toNs ?? 0n;
+        ledger.add(recordAt(fromNs));
+        await ledger.apply(await ledger.nextEntry(0n, fromNs, fromNs + SECOND_NS));
+      }
+      const note = await signer.sign(await ledger.seal());
+      writeFileSync(join(folders.publicFolder, CHECKPOINT_FILE), note);
+    },
+    /** Returns the batches that have records. */
+    stored: (size: number) => range(0, size).filter((batch) => existsSync(path(batch))),
+    proofAt(second: bigint) {
+      const place = { signatureType: 'evm' as const, symbolHash: new Uint8Array(32).fill(1) };
+      return new LedgerReader(folders.publicFolder).proofOf({ ...place, timeNs: second * SECOND_NS });
+    },
+  };
 }
 
 function range(start: number, end: number): number[] {
@@ -77,8 +55,7 @@ function range(start: number, end: number): number[] {
 }
 
 test('records of batches are removed when they are older than the retention, to the batch', async (t) => {
-  const log = new ShortLog(t);
-  await log.open(50n);
+  const log = await shortLog(t, { recordsRetentionNs: 50n * SECOND_NS });
   await log.grow(50);
   t.same(log.stored(50), range(0, 50), 'the first batch began 50 s before the end of the last one');
   t.match(await log.proofAt(0n), { proof: String });
@@ -88,15 +65,14 @@ test('records of batches are removed when they are older than the retention, to 
   t.match(await log.proofAt(1n), { proof: String });
   for (let i = 0; i < 20; i += 1) await log.grow(103);
   t.same(log.stored(2_111), range(2_061, 2_111));
-  t.notOk(existsSync(join(log.folders.publicFolder, 'batch/x001')), 'an empty folder is removed');
+  t.notOk(existsSync(join(log.publicFolder, 'batch/x001')), 'an empty folder is removed');
   const files = tilesBetween(0n, 2_111n).filter(({ width }) => width === 256);
-  const hasFile = (tile: Tile) => existsSync(join(log.folders.publicFolder, tilePath(tile)));
+  const hasFile = (tile: Tile) => existsSync(join(log.publicFolder, tilePath(tile)));
   t.ok(files.every(hasFile), 'entries and tiles stay');
 });
 
 test('records that expire during a copy do not end the copy, and a missing tile of the last tree does', async (t) => {
-  const log = new ShortLog(t);
-  await log.open();
+  const log = await shortLog(t);
   await log.grow(300);
   const { copyFileSync } = fs;
   const copyWhile = (isRemoved: (path: string) => boolean) => {

@@ -201,17 +201,12 @@ test('a tree that does not continue the last signed one is never signed', async 
 test('a log begins only where nothing was ever signed', async (t) => {
   const log = new TestLedger(t);
   const sizes = new Map<string, bigint>();
+  const kept: LogStartOptions['sizes'] = {
+    read: (origin) => sizes.get(origin),
+    write: async (origin, size) => void sizes.set(origin, size),
+  };
   const start = (changed: Partial<LogStartOptions> = {}) =>
-    startLog({
-      ...log.folders,
-      origin: LOG_ORIGIN,
-      sizes: {
-        read: (origin) => sizes.get(origin),
-        write: async (origin, size) => void sizes.set(origin, size),
-      },
-      mustExist: false,
-      ...changed,
-    });
+    startLog({ ...log.folders, origin: LOG_ORIGIN, sizes: kept, mustExist: false, ...changed });
   await log.open();
   await t.rejects(start({ mustExist: true }), /log\.must_exist/);
   await start();

@@ -61,9 +61,8 @@ async function start(t: Test, steadyMs = () => performance.now()): Promise<Runni
 test('a log submits over HTTP, and readers see the cosigned checkpoint', async (t) => {
   const { port, adminPort } = await start(t);
   const url = `http://127.0.0.1:${port}`;
-  const policy = parsePolicy(
-    `log ${LOG_VKEY}\nwitness W1 ${formatVerifierKey(KEY.witnessKey(NAME))} ${url}/sub\nquorum W1\n`,
-  );
+  const witnessVkey = formatVerifierKey(KEY.witnessKey(NAME));
+  const policy = parsePolicy(`log ${LOG_VKEY}\nwitness W1 ${witnessVkey} ${url}/sub\nquorum W1\n`);
   const faults: unknown[] = [];
   const submitter = new WitnessSubmitter({
     policy,
@@ -86,10 +85,8 @@ test('a log submits over HTTP, and readers see the cosigned checkpoint', async (
   }
   t.same(faults, []);
   const post = (path: string, body: string) => fetch(`${url}${path}`, { method: 'POST', body });
-  const conflict = await post(
-    '/sub/add-checkpoint',
-    formatAddCheckpoint({ older: 3n, proof: [], note: log.note(40) }),
-  );
+  const older = formatAddCheckpoint({ older: 3n, proof: [], note: log.note(40) });
+  const conflict = await post('/sub/add-checkpoint', older);
   t.equal(conflict.status, 409);
   t.equal(conflict.headers.get('content-type'), 'text/x.tlog.size');
   t.equal(await conflict.text(), '40\n');
@@ -101,8 +98,6 @@ test('a log submits over HTTP, and readers see the cosigned checkpoint', async (
   t.match(metrics, `tickseal_witness_size{origin="${LOG_ORIGIN}"} 40\n`);
   t.match(metrics, `tickseal_witness_answers_total{origin="${LOG_ORIGIN}",status="200"} 4\n`);
   t.match(metrics, 'tickseal_witness_refused_requests_total{status="413"} 1\n');
-  for (const path of ['livez', 'readyz'])
-    t.equal((await fetch(`http://127.0.0.1:${adminPort}/${path}`)).status, 200);
 });
 
 test('malformed requests and too many end at the sender', async (t) => {
@@ -140,9 +135,6 @@ test('a configuration names every error with its place', async (t) => {
   const witnessVkey = formatVerifierKey(KEY.witnessKey(NAME));
   t.match(errorsOf(yaml(`logs:\n  - { vkeys: ['${witnessVkey}'] }\n`)), [
     /logs\[0\].vkeys\[0\]: .* is a witness's/,
-  ]);
-  t.match(errorsOf(yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'] }\n  - { vkeys: ['${LOG_VKEY}'] }\n`)), [
-    /logs\[1\]: the origin prices.example.com\/tlog is there already/,
   ]);
   t.match(errorsOf(yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 0, rate: 1 }\n`)), [
     /qpd/,
