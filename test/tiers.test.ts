@@ -39,7 +39,7 @@ test('light tests load no threads, processes or sockets', async (t) => {
   for (const [file, why] of [
     ['service/rest', 'a service'],
     ['server/access/shared_access', 'a thread'],
-    ['crypto/pool/pool', 'threads, by a module'],
+    ['prices/aggregator', 'threads, by a module'],
     ['cli/option_forms', 'it changes what all tests of a process share'],
     ['tours.whole', 'another tier'],
   ] as const) {

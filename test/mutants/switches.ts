@@ -225,6 +225,7 @@ export const MUTANTS: readonly Mutant[] = [
       'a new reader joins without the prices that it lacks',
       'if (group.intervalMs !== undefined || isUpToDate) this.#joinGroup(group, session);',
       'this.#joinGroup(group, session);',
+      'stream/model',
     ],
   ]),
   ...of('stream/request', 'stream/request', [

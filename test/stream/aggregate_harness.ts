@@ -1,22 +1,11 @@
 import type { Asset, AssetIndex, SignatureType } from '../../src/model/asset.js';
 import { AggregateSession } from '../../src/stream/aggregate_group.js';
 import { AggregateStreams } from '../../src/stream/aggregate_streams.js';
-import type { ReaderBudgets } from '../../src/stream/reader_session.js';
 import type { StreamLimits } from '../../src/stream/subscriptions.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
-
-/** A signed aggregate with only the fields that streams read. The text of the aggregate is its number. */
-interface NumberedAggregate {
-  readonly number: number;
-}
-
-export interface OraclePricesFrame {
-  readonly type: 'oracle_prices';
-  readonly trace_id: string;
-  readonly data: Readonly<Record<string, number>>;
-}
+import { STREAM_LIMITS } from './harness.js';
 
 /** Streams of aggregates. The harness records what connections receive, and the test ends turns. */
 export class AggregateHarness {
@@ -24,12 +13,9 @@ export class AggregateHarness {
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
   readonly streams: AggregateStreams;
   readonly clients = new Set<AggregateClient>();
-  /** The number of frames that were published on topics, even without members. */
-  published = 0;
-  /** The number of lines that went into frames. */
-  read = 0;
   assets: readonly Asset[];
-  readonly #latest = new Map<string, NumberedAggregate>();
+  /** The number of the latest aggregate of each asset, by asset index. The line of an aggregate is its number. */
+  readonly latest = new Map<AssetIndex, number>();
   readonly #deferred: (() => void)[] = [];
   #numbers = 0;
   #topics = 0;
@@ -39,35 +25,18 @@ export class AggregateHarness {
     this.streams = new AggregateStreams({
       findAsset: (symbol, type) =>
         this.assets.find((asset) => asset.symbol === symbol && asset.signatureType === type),
-      lineOf: (asset) => {
-        const latest = this.#latest.get(keyOf(asset));
-        if (latest === undefined) return undefined;
-        this.read++;
-        return String(latest.number);
-      },
+      lineOf: ({ index }) => this.latest.get(index)?.toString(),
       clock: this.clock,
       publish: (topic, frame, sequence) => this.#publish(topic, Buffer.from(frame).toString(), sequence),
       newTopic: () => this.#topics++,
       defer: (callback) => this.#deferred.push(callback),
-      limits: {
-        clientMessageBytes: 65_536,
-        traceIdCharacters: 256,
-        subscriptionsPerConnection: 1_000,
-        controlMessagesPerSecond: 1_000_000,
-        subscriptionChangesPerSecond: 20,
-        slowConsumerNs: 10_000_000_000n,
-        ...limits,
-      },
+      limits: { ...STREAM_LIMITS, ...limits },
       counters: this.counters,
     });
   }
 
-  connect(
-    type: SignatureType = 'evm',
-    maySee: (symbol: string) => boolean = () => true,
-    budgets: ReaderBudgets = readerBudgets(),
-  ): AggregateClient {
-    const client = new AggregateClient(this, type, maySee, budgets);
+  connect(type: SignatureType = 'evm', maySee: (symbol: string) => boolean = () => true): AggregateClient {
+    const client = new AggregateClient(this, type, maySee);
     this.clients.add(client);
     return client;
   }
@@ -76,18 +45,9 @@ export class AggregateHarness {
   sign(symbol: string, type: SignatureType = 'evm'): number {
     const asset = this.assets.find((one) => one.symbol === symbol && one.signatureType === type)!;
     const number = ++this.#numbers;
-    this.#latest.set(keyOf(asset), { number });
+    this.latest.set(asset.index, number);
     this.streams.signed(asset);
     return number;
-  }
-
-  latestOf(symbol: string, type: SignatureType = 'evm'): number | undefined {
-    return this.#latest.get(`${type} ${symbol}`)?.number;
-  }
-
-  /** Ends the asset's live price. */
-  end(symbol: string, type: SignatureType = 'evm'): void {
-    this.#latest.delete(`${type} ${symbol}`);
   }
 
   endTurn(): void {
@@ -95,22 +55,17 @@ export class AggregateHarness {
   }
 
   #publish(topic: number, text: string, sequence: number): void {
-    this.published++;
     for (const client of [...this.clients]) {
       if (client.topic !== topic) continue;
       if (client.isStuck) {
         client.topic = undefined;
-        this.streams.lagged(client.session, client.knownSequence(sequence));
+        this.streams.lagged(client.session, client.sequence);
       } else {
         client.take(text);
         client.sequence = sequence;
       }
     }
   }
-}
-
-function keyOf({ symbol, signatureType }: Asset): string {
-  return `${signatureType} ${symbol}`;
 }
 
 export function sampleAssets(count: number): readonly Asset[] {
@@ -134,7 +89,6 @@ export class AggregateClient {
     readonly harness: AggregateHarness,
     type: SignatureType,
     maySee: (symbol: string) => boolean,
-    budgets: ReaderBudgets,
   ) {
     const connection = {
       send: (frame: Uint8Array | string) => this.take(Buffer.from(frame as string).toString()),
@@ -154,20 +108,16 @@ export class AggregateClient {
     this.session = new AggregateSession(connection, {
       streams: harness.streams,
       rights: { maySee },
-      budgets,
+      budgets: readerBudgets(),
       signatureType: type,
     });
-  }
-
-  knownSequence(_published: number): number {
-    return this.sequence;
   }
 
   take(text: string): void {
     const message = JSON.parse(text) as Record<string, unknown>;
     this.received.push(message);
     if (message['type'] !== 'oracle_prices') return;
-    for (const [symbol, number] of Object.entries((message as unknown as OraclePricesFrame).data))
+    for (const [symbol, number] of Object.entries(message['data'] as Record<string, number>))
       this.known.set(symbol, number);
   }
 
@@ -196,7 +146,7 @@ export class AggregateClient {
   takePrices(): (readonly [string, number])[][] {
     return this.takeReceived()
       .filter(({ type }) => type === 'oracle_prices')
-      .map((frame) => Object.entries((frame as unknown as OraclePricesFrame).data));
+      .map(({ data }) => Object.entries(data as Record<string, number>));
   }
 
   /** Makes the connection's socket accept all waiting bytes. */

@@ -66,75 +66,8 @@ test('real_time: few connections get the first message of a turn at its end, man
   }
 });
 
-test('real_time: frames with several signatures wait for the end of the turn', async (t) => {
-  const harness = new Harness();
-  harness.price(1, 10n);
-  const clients = [harness.connect(SIGNED_REAL_TIME), harness.connect(SIGNED_REAL_TIME)];
-  clients[0]!.subscribe(1);
-  clients[1]!.subscribe(1, 3);
-  harness.advanceMs(2);
-  for (const client of clients) client.news();
-  harness.price(1, 11n);
-  harness.engine.messageApplied();
-  for (const client of clients) t.same(client.news(), []);
-  harness.endTurn();
-  for (const client of clients) t.same(client.news(), ['1=11']);
-});
-
-test('real_time: `ts` of a reader are a millisecond apart, also where the next tick is', async (t) => {
-  for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
-    const harness = new Harness();
-    const clients = [[1], [3], [1, 3]].map((ids) => {
-      const client = harness.connect(options);
-      client.subscribe(...ids);
-      return client;
-    });
-    for (let i = 1n; i <= 3_000n; i++) {
-      for (const id of [1, 3]) harness.price(id, i);
-      harness.endTurn();
-      // The steps are up to a little more than a millisecond. Some ticks come exactly at the end of a millisecond.
-      harness.pass(i % 3n === 0n ? MS : ((i * 7_919n) % MS) + 500n);
-    }
-    for (const { frames } of clients) {
-      const gapsNs = frames.slice(1).map(({ ts }, i) => ts - frames[i]!.ts);
-      const smallestNs = gapsNs.reduce((one, other) => (other < one ? other : one));
-      t.ok(smallestNs >= MS && smallestNs < MS + 4n * TIMESTAMP_STEP_NS, `${smallestNs} ns`);
-      t.ok(gapsNs.length > 1_000, `${gapsNs.length} frames`);
-    }
-  }
-});
-
-test('real_time: a second subscription within a millisecond of a frame gets its snapshot when it is over', async (t) => {
-  for (const options of [REAL_TIME, SIGNED_REAL_TIME]) {
-    const harness = new Harness();
-    harness.price(1, 10n);
-    harness.price(3, 30n);
-    const client = harness.connect(options);
-    client.subscribe(1);
-    client.subscribe(3);
-    t.same(client.news(), ['1=10']);
-    harness.endTurn();
-    t.same(client.news(), []);
-    t.equal(harness.deferred, 0, 'it waits for a tick and does not turn in circles');
-    harness.advanceMs(1);
-    t.same(client.news(), ['3=30']);
-    harness.advanceMs(5);
-    t.same(client.news(), []);
-    harness.price(3, 31n);
-    harness.endTurn();
-    t.same(client.news(), ['3=31']);
-  }
-});
-
 test('fixed channels: every live asset at each wall-clock multiple, changed or not; no live asset, no frame', async (t) => {
-  const intervalsMs: Partial<Record<Channel, number>> = {
-    '10ms': 10,
-    '20ms': 20,
-    '50ms': 50,
-    '100ms': 100,
-    '500ms': 500,
-    '1s': 1000,
-  };
+  const intervalsMs: Partial<Record<Channel, number>> = { '10ms': 10, '50ms': 50, '1s': 1000 };
   const harness = new Harness();
   harness.clock.advance(3n * MS + 77n);
   const clients = Object.entries(intervalsMs).map(([channel, intervalMs]) => {
@@ -160,16 +93,6 @@ test('fixed channels: every live asset at each wall-clock multiple, changed or n
   t.equal(harness.counters.ticksSkipped, 0);
 });
 
-test('fixed channels: the first tick after subscribing counts, however late the clock ticks', async (t) => {
-  const harness = new Harness();
-  harness.price(1, 5n);
-  harness.clock.advance(995n * MS);
-  const client = harness.connect({ ...REAL_TIME, channel: '1s' });
-  client.subscribe(1);
-  harness.advanceMs(10, 10);
-  t.same(client.news(), ['1=5']);
-});
-
 test('fixed channels: missed ticks are counted, not sent later', async (t) => {
   const harness = new Harness();
   harness.price(1, 5n);
@@ -190,7 +113,6 @@ test('one frame is made for all that share a group, and they get the same bytes'
     harness.endTurn();
     harness.advanceMs(10);
     t.equal(harness.counters.framesMade, 1);
-    t.equal(harness.published.length, 1);
-    for (const client of clients) t.equal(client.last!.text, harness.published[0]!.text);
+    for (const client of clients) t.equal(client.last!.text, clients[0]!.last!.text);
   }
 });

@@ -22,6 +22,15 @@ export class Expectation {
     return this.options.channel === 'real_time';
   }
 
+  subscribe(ids: readonly number[]): void {
+    for (const id of ids) {
+      // A new subscription begins with a snapshot. The snapshot also has unchanged prices.
+      if (!this.subscribed.has(id)) this.toldOf.delete(id);
+      this.subscribed.add(id);
+    }
+    this.client.subscribe(...ids);
+  }
+
   /** Checks the frames since the last check. */
   check(real: Real): void {
     const frames = this.client.frames.slice(this.#seen);

@@ -17,10 +17,10 @@ import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
 import { readerBudgets } from '../model/counted_budget.js';
 import { QUALITY } from '../model/sample.js';
+import { TAXONOMY_ID } from './attribute_bodies.js';
 import { type ReceivedFrame, readFrame } from './received_frame.js';
 
-export const TAXONOMY_ID = 7;
-export const SIGNING_KEY = Buffer.alloc(32, 5);
+const SIGNING_KEY = Buffer.alloc(32, 5);
 export const REAL_TIME: StreamQuery = {
   channel: 'real_time',
   messageType: 'unsigned',
@@ -28,6 +28,15 @@ export const REAL_TIME: StreamQuery = {
   binary: false,
 };
 export const SIGNED_REAL_TIME: StreamQuery = { ...REAL_TIME, messageType: 'signed_ecdsa' };
+
+export const STREAM_LIMITS: StreamLimits = {
+  clientMessageBytes: 65_536,
+  traceIdCharacters: 256,
+  subscriptionsPerConnection: 1000,
+  controlMessagesPerSecond: 1_000_000,
+  subscriptionChangesPerSecond: 20,
+  slowConsumerNs: 10_000_000_000n,
+};
 
 export interface EngineOptions {
   readonly ids?: readonly number[];
@@ -45,8 +54,6 @@ export class Harness {
   readonly engine: StreamEngine;
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
   readonly clients = new Set<Client>();
-  /** The frames that were published on topics, even without members. */
-  readonly published: { topic: number; text: string }[] = [];
   /** The signed frame of each `ts`. */
   readonly #signed = new Map<bigint, string>();
   readonly #deferred: (() => void)[] = [];
@@ -77,15 +84,7 @@ export class Harness {
       defer: (callback: () => void) => {
         this.#deferred.push(callback);
       },
-      limits: {
-        clientMessageBytes: 65_536,
-        traceIdCharacters: 256,
-        subscriptionsPerConnection: 1000,
-        controlMessagesPerSecond: 1_000_000,
-        subscriptionChangesPerSecond: 20,
-        slowConsumerNs: 10_000_000_000n,
-        ...limits,
-      },
+      limits: { ...STREAM_LIMITS, ...limits },
       counters: this.counters,
       onDue: (timeNs: bigint) => this.#ticker.noLaterThan(timeNs),
     };
@@ -124,10 +123,6 @@ export class Harness {
     const before = this.#signed.get(ts);
     if (before !== undefined && before !== text) throw new Error(`two payloads are signed under ${ts}`);
     this.#signed.set(ts, text);
-  }
-
-  get deferred(): number {
-    return this.#deferred.length;
   }
 
   /** Advances the time in steps, with ticks at the requested times. */
@@ -172,7 +167,6 @@ export class Harness {
   }
 
   #publish(topic: number, text: string, sequence: number): void {
-    this.published.push({ topic, text });
     for (const client of this.clients) client.published(topic, text, sequence);
   }
 }
@@ -182,12 +176,9 @@ export class Client implements StreamConnection {
   readonly session: StreamSession;
   readonly frames: ReceivedFrame[] = [];
   readonly replies: Record<string, unknown>[] = [];
-  readonly replyTexts: string[] = [];
   /** The topics. The value is the price sequence that was sent on the topic. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
-  /** The number of binary messages that were sent to this connection alone. */
-  binaryFrames = 0;
   /** The number of bytes that may wait for the socket. Further frames are dropped. */
   bufferedBytesMax = Number.POSITIVE_INFINITY;
   /** True while the socket accepts data. */
@@ -248,7 +239,6 @@ export class Client implements StreamConnection {
   send(frame: Uint8Array | string, isBinary?: boolean): void {
     if (this.closedWith !== undefined) throw new Error('sent on a closed socket');
     const text = typeof frame === 'string' ? frame : frameText(frame, isBinary);
-    if (isBinary) this.binaryFrames++;
     if (this.#bufferedBytes + text.length > this.bufferedBytesMax) {
       this.harness.engine.lagged(this.session, NOTHING_SENT);
       return;
@@ -258,10 +248,7 @@ export class Client implements StreamConnection {
     if (read) {
       this.harness.noteFrame(read);
       this.frames.push(read);
-    } else {
-      this.replies.push(JSON.parse(text));
-      this.replyTexts.push(text);
-    }
+    } else this.replies.push(JSON.parse(text));
   }
 
   /** Receives a frame for the topic. A socket with waiting bytes does not accept the frame. */

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import type { StreamQuery } from '../../src/stream/stream_options.js';
 import { maskOf } from '../../src/wire/attribute_facts.js';
-import { MASK_PRICE } from '../../src/wire/stream_attributes.js';
 import { cases } from '../tier.js';
 import { assert, Expectation, type Real } from './expectation.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
@@ -12,77 +11,45 @@ const HOUR_NS = 3_600_000_000_000n;
 const MS = 1_000_000n;
 const CLIENTS = 5;
 const STEPS_BACK_MAX = 6;
+const TEN_MS: StreamQuery = { ...REAL_TIME, channel: '10ms' };
 const KINDS: readonly StreamQuery[] = [
   REAL_TIME,
   SIGNED_REAL_TIME,
   { ...REAL_TIME, mask: maskOf(['ms']) },
-  { ...REAL_TIME, channel: '10ms' },
+  TEN_MS,
   { ...SIGNED_REAL_TIME, channel: '20ms' },
+  { ...SIGNED_REAL_TIME, binary: true },
 ];
-
-type Step =
-  | { kind: 'connect'; slot: number; options: StreamQuery }
-  | { kind: 'subscribe' | 'unsubscribe'; slot: number; ids: number[] }
-  | { kind: 'hang up' | 'stop reading' | 'read' | 'read some'; slot: number }
-  | { kind: 'price'; id: number; price: bigint | undefined }
-  | { kind: 'message applied' | 'end turn' }
-  | { kind: 'pass'; durationNs: bigint }
-  | { kind: 'step back' }
-  | { kind: 'sign'; outcome: 'signed' | 'failed' };
 
 const slot = fc.nat(CLIENTS - 1);
 const ids = fc.subarray(IDS, { minLength: 1 });
-const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('connect' as const), slot, options: fc.constantFrom(...KINDS) }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('subscribe' as const, 'subscribe' as const, 'unsubscribe' as const),
-      slot,
-      ids,
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constantFrom(
-        'hang up' as const,
-        'stop reading' as const,
-        'read' as const,
-        'read some' as const,
-      ),
-      slot,
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('price' as const),
-      id: fc.constantFrom(...IDS),
-      price: fc.oneof({ weight: 8, arbitrary: fc.bigInt({ min: -2n, max: 3n }) }, fc.constant(undefined)),
-    }),
-  },
-  { weight: 3, arbitrary: fc.constant({ kind: 'message applied' as const }) },
-  { weight: 4, arbitrary: fc.constant({ kind: 'end turn' as const }) },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('pass' as const),
-      durationNs: fc.constantFrom(1n, 300_000n, MS, MS, 3n * MS, 10n * MS),
-    }),
-  },
-  { weight: 1, arbitrary: fc.constant({ kind: 'step back' as const }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('sign' as const),
-      outcome: fc.constantFrom('signed' as const, 'signed' as const, 'signed' as const, 'failed' as const),
-    }),
-  },
+const kind = <const Kind extends string>(name: Kind) => fc.constant(name);
+/** Returns a step that occurs in proportion to its weight. */
+const weighted = <Fields extends object>(
+  weight: number,
+  model: { [Key in keyof Fields]: fc.Arbitrary<Fields[Key]> },
+) => ({
+  weight,
+  arbitrary: fc.record<Fields>(model),
+});
+const newPrice = fc.oneof({ weight: 8, arbitrary: fc.bigInt({ min: -2n, max: 3n }) }, fc.constant(undefined));
+const duration = fc.constantFrom(1n, 300_000n, MS, MS, 3n * MS, 10n * MS);
+const outcome = fc.constantFrom('signed' as const, 'signed' as const, 'signed' as const, 'failed' as const);
+const step = fc.oneof(
+  weighted(2, { kind: kind('connect'), slot, options: fc.constantFrom(...KINDS) }),
+  weighted(3, { kind: kind('subscribe'), slot, ids }),
+  weighted(1, { kind: kind('unsubscribe'), slot, ids }),
+  weighted(1, { kind: kind('hang up'), slot }),
+  weighted(1, { kind: kind('stop reading'), slot }),
+  weighted(1, { kind: kind('read'), slot, bytes: fc.constantFrom(undefined, 10) }),
+  weighted(6, { kind: kind('price'), id: fc.constantFrom(...IDS), price: newPrice }),
+  weighted(3, { kind: kind('message applied') }),
+  weighted(4, { kind: kind('end turn') }),
+  weighted(6, { kind: kind('pass'), durationNs: duration }),
+  weighted(1, { kind: kind('step back') }),
+  weighted(3, { kind: kind('sign'), outcome }),
 );
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 async function take(real: Real, command: Step): Promise<void> {
   const { harness, clients } = real;
@@ -93,12 +60,7 @@ async function take(real: Real, command: Step): Promise<void> {
         clients[command.slot] = new Expectation(harness.connect(command.options), command.options);
       break;
     case 'subscribe':
-      for (const id of command.ids) {
-        // A new subscription begins with a snapshot. The snapshot also has unchanged prices.
-        if (expectation && !expectation.subscribed.has(id)) expectation.toldOf.delete(id);
-        expectation?.subscribed.add(id);
-      }
-      expectation?.client.subscribe(...command.ids);
+      expectation?.subscribe(command.ids);
       break;
     case 'unsubscribe':
       expectation?.client.unsubscribe(...command.ids);
@@ -112,10 +74,7 @@ async function take(real: Real, command: Step): Promise<void> {
       expectation?.client.stopReading();
       break;
     case 'read':
-      expectation?.client.read();
-      break;
-    case 'read some':
-      expectation?.client.read(10);
+      expectation?.client.read(command.bytes);
       break;
     case 'price':
       setPrice(real, command.id, command.price);
@@ -163,13 +122,6 @@ async function comeToRest(real: Real): Promise<void> {
     checkAll(real);
   }
 }
-
-const TEN_MS = {
-  channel: '10ms',
-  messageType: 'unsigned',
-  mask: MASK_PRICE,
-  binary: false,
-} as const;
 
 /**
  * Steps for a connection that receives no frame before a step back. This connection is the second member of a group that has

@@ -17,46 +17,26 @@ test('a request is read with each asset once', async (t) => {
     ignoreInvalid: true,
     id: '"x"',
   });
-  t.equal(readRequest('{"type":"subscribe","assets":[],"id":0}').id, '0');
-  t.equal(readRequest(`{"type":"subscribe","assets":[],"id":"${'x'.repeat(256)}"}`).id?.length, 258);
 });
 
 test('a ping needs no assets, and its id comes back', async (t) => {
   const ping = readRequest('{"type":"ping"}');
   t.same(ping, { type: 'ping', id: undefined });
   t.equal(pongText(ping as PingRequest), '{"type":"pong"}');
-  t.equal(
-    pongText(readRequest('{"type":"ping","id":"a\\"b"}') as PingRequest),
-    '{"type":"pong","id":"a\\"b"}',
-  );
   t.match(readRequest('{"type":"ping","id":[]}'), { error: /^id is not/ });
 });
 
 test('an error names the field, and repeats the id if there is one', async (t) => {
   const errors: [string, string, unknown?][] = [
     ['', NOT_JSON],
-    ['subscribe', NOT_JSON],
     ['[]', 'the message is not a JSON object such as {"type":"subscribe","assets":[1]}'],
-    ['null', 'the message is not a JSON object such as {"type":"subscribe","assets":[1]}'],
-    ['5', 'the message is not a JSON object such as {"type":"subscribe","assets":[1]}'],
-    ['{}', 'type is not "subscribe" or "unsubscribe" or "ping"'],
     ['{"type":"Subscribe","id":5}', 'type is not "subscribe" or "unsubscribe" or "ping"', '5'],
     ['{"type":"subscribe","id":"a"}', NO_IDS, '"a"'],
-    ['{"type":"subscribe","assets":{"0":1}}', NO_IDS],
     ['{"type":"subscribe","assets":["1"]}', NO_IDS],
     ['{"type":"subscribe","assets":[1.5]}', NO_IDS],
-    ['{"type":"subscribe","assets":[1,null]}', NO_IDS],
     ['{"type":"subscribe","assets":[1e999]}', NO_IDS],
     ['{"type":"subscribe","assets":[],"ignore_invalid":1}', 'ignore_invalid is not true or false'],
-    [
-      '{"type":"subscribe","assets":[],"id":null}',
-      'id is not a number or a string of at most 256 characters',
-    ],
     ['{"type":"subscribe","assets":[],"id":{}}', 'id is not a number or a string of at most 256 characters'],
-    [
-      `{"type":"subscribe","assets":[],"id":"${'x'.repeat(257)}"}`,
-      'id is not a number or a string of at most 256 characters',
-    ],
   ];
   for (const [text, error, id] of errors) t.same(readRequest(text), { error, id }, text);
 });

@@ -7,19 +7,7 @@ function idOf(text: string): string | undefined {
   return readRequestId((JSON.parse(text) as { readonly id: unknown }).id, text);
 }
 
-const digits = fc.stringMatching(/^\d{0,20}$/);
-const number = fc
-  .tuple(
-    fc.constantFrom('', '-'),
-    fc.constantFrom('0', '1', '9'),
-    digits,
-    digits,
-    fc.constantFrom('', 'e3', 'E-7', 'e+400'),
-  )
-  .map(([sign, first, rest, fraction, exponent]) => {
-    const whole = first === '0' ? '0' : first + rest;
-    return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
-  });
+const number = fc.stringMatching(/^-?(0|[19]\d{0,20})(\.\d{1,20})?(e3|E-7|e\+400)?$/);
 /** Properties of a message that a careless parser would mistake for the ID. */
 const decoy = fc.oneof(
   fc.constantFrom(
@@ -64,11 +52,8 @@ test('a number is the text that came, wherever it stands', async (t) => {
 
 test('a string has at most 256 characters, however many bytes they take; so has a number', async (t) => {
   const withId = (id: unknown) => idOf(JSON.stringify({ id }));
-  t.equal(withId('€'), '"€"');
   t.equal(withId('\u{1f600}'.repeat(REQUEST_ID_LENGTH_MAX))?.length, 2 * REQUEST_ID_LENGTH_MAX + 2);
   t.equal(withId('\u{1f600}'.repeat(REQUEST_ID_LENGTH_MAX + 1)), undefined);
-  t.equal(withId('x'.repeat(REQUEST_ID_LENGTH_MAX + 1)), undefined);
-  t.equal(withId('x'.repeat(1_000)), undefined);
   t.equal(idOf(`{"id":${'9'.repeat(REQUEST_ID_LENGTH_MAX)}}`)?.length, REQUEST_ID_LENGTH_MAX);
   t.equal(idOf(`{"id":${'9'.repeat(REQUEST_ID_LENGTH_MAX + 1)}}`), undefined);
   for (const id of [null, true, {}, []]) t.equal(withId(id), undefined);
