@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { type PriceUpdate, publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import type { PublishOutcome } from '../../src/prices/publisher_session.js';
 import { START_NS, sampleAsset } from '../model/sample.js';
-import { AggregatorHarness, newSession, receive, testPublisher } from '../prices/harness.js';
+import { newSession, receive, startAggregator, testPublisher } from '../prices/harness.js';
 import { altered } from '../service/publishing.js';
 import { cases } from '../tier.js';
 
@@ -29,9 +29,9 @@ const PUBLISHERS = {
 const OFF_CURVE = testPublisher(4, 'stark');
 const X_OFF_CURVE = 5n;
 
-async function startAggregator(t: Parameters<typeof AggregatorHarness.start>[0]): Promise<AggregatorHarness> {
+function start(t: Test) {
   const offCurve = { ...OFF_CURVE, publisher: { ...OFF_CURVE.publisher, key: bytes(X_OFF_CURVE) } };
-  return AggregatorHarness.start(t, {
+  return startAggregator(t, {
     assets: [
       sampleAsset(),
       sampleAsset({ index: 1, id: 2, symbol: SYMBOLS.stark, signatureType: 'stark' }),
@@ -42,74 +42,48 @@ async function startAggregator(t: Parameters<typeof AggregatorHarness.start>[0])
   });
 }
 
+type Fault = fc.Arbitrary<(good: Parts) => Record<string, unknown>>;
+
+/** Returns faults that set one of the fields to a value. */
+const set = (names: readonly string[], values: fc.Arbitrary<unknown>): Fault =>
+  fc.tuple(fc.constantFrom(...names), values).map(([name, value]) => () => ({ [name]: value }));
+
 /** Returns faults for a valid update. Every number in the faults is random. */
-function alterations(
-  type: SignatureType,
-  other: PriceUpdate,
-): fc.Arbitrary<(good: PriceUpdate) => PriceUpdate> {
+function faults(type: SignatureType, other: PriceUpdate): Fault {
   const n = ORDERS[type];
-  const field = (name: string, change: (value: string) => unknown) =>
-    fc.constant((good: PriceUpdate) => altered(good, { [name]: change(partsOf(good)[name]!) }));
-  const number = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
-  const outside = fc.oneof(
-    fc.constantFrom(0n, n, n + 1n, 2n ** 256n - 1n),
-    fc.bigInt({ min: n, max: 2n ** 256n - 1n }),
-  );
-  const bit = (name: string, bits: number) =>
-    fc.nat(bits - 1).map((place) => (good: PriceUpdate) => {
-      const value = BigInt(partsOf(good)[name]!) ^ (1n << BigInt(place));
-      return altered(good, { [name]: name === 'price' ? `${value}` : hex(value) });
-    });
-  const all = [
-    ...['r', 's'].map((name) =>
-      outside.map((value) => (good: PriceUpdate) => altered(good, { [name]: hex(value) })),
-    ),
-    ...['r', 's', 'msg_hash'].map((name) =>
-      number.map((value) => (good: PriceUpdate) => altered(good, { [name]: hex(value) })),
-    ),
-    bit('r', 250),
-    bit('s', 250),
-    bit('msg_hash', 250),
-    bit('price', 100),
-    bit('publisher_key', type === 'evm' ? 160 : 250),
+  const numbers = ['r', 's', 'msg_hash'];
+  const any = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+  const outside = fc.oneof(fc.constantFrom(0n, n, n + 1n), fc.bigInt({ min: n, max: 2n ** 256n - 1n }));
+  const notHex = fc.constantFrom('', '0x', '1', '-0x1', '0x-1', '0xg', ' 0x1', '0x1 ', `0x${'1'.repeat(65)}`);
+  const oneBit = fc.tuple(fc.constantFrom(...numbers, 'publisher_key'), fc.nat(type === 'evm' ? 159 : 249));
+  const common: Fault[] = [
+    set(['r', 's'], outside.map(hex)),
+    set(numbers, any.map(hex)),
+    set([...numbers, 'publisher_key'], notHex),
+    oneBit.map(([name, bit]) => (good) => ({ [name]: hex(BigInt(good[name]!) ^ (1n << BigInt(bit))) })),
+    fc.nat(99).map((bit) => ({ price }) => ({ price: `${BigInt(price!) ^ (1n << BigInt(bit))}` })),
     // These faults use fields from a valid update of another publisher.
-    ...['r', 's', 'msg_hash', 'publisher_key'].map((name) => field(name, () => partsOf(other)[name])),
-    fc.integer({ min: 1, max: 50 }).map((s) => (good: PriceUpdate) => {
-      const timestampNs = BigInt(partsOf(good)['timestamp']!) - BigInt(s) * NS_PER_SECOND;
-      return altered(good, { timestamp: timestampNs });
+    fc.constantFrom(...numbers, 'publisher_key').map((name) => () => ({ [name]: partsOf(other)[name] })),
+    fc.integer({ min: 1, max: 50 }).map((s) => ({ timestamp }) => {
+      return { timestamp: BigInt(timestamp!) - BigInt(s) * NS_PER_SECOND };
     }),
-    ...['r', 's', 'msg_hash', 'publisher_key'].map((name) =>
-      fc
-        .constantFrom('', '0x', '1', '-0x1', '0x-1', '0xg', ' 0x1', '0x1 ', `0x${'1'.repeat(65)}`)
-        .map((text) => (good: PriceUpdate) => altered(good, { [name]: text })),
-    ),
   ];
-  if (type === 'stark')
-    all.push(
-      ...['r', 'msg_hash'].map((name) =>
-        fc
-          .bigInt({ min: STARK_MAX, max: FIELD_PRIME })
-          .map((value) => (good: PriceUpdate) => altered(good, { [name]: hex(value) })),
-      ),
-      field('price', (price) => `-${price}`),
-    );
-  else
-    all.push(
-      fc.constant((good: PriceUpdate) => {
-        const { s, v } = partsOf(good);
-        return altered(good, { s: hex(n - BigInt(s!)), v: v === '0x1b' ? '0x1c' : '0x1b' });
-      }),
-      field('v', (v) => (v === '0x1b' ? '0x1c' : '0x1b')),
-      fc
-        .constantFrom('0x2', '0x1d', '0x1a', '0x25', '0x11b', '', '27', undefined)
-        .map((v) => (good: PriceUpdate) => altered(good, { v })),
-    );
-  return fc.oneof(...all);
+  const ofStark: Fault[] = [
+    set(['r', 'msg_hash'], fc.bigInt({ min: STARK_MAX, max: FIELD_PRIME }).map(hex)),
+    fc.constant(({ price }) => ({ price: `-${price}` })),
+  ];
+  const otherV = ({ v }: Parts) => (v === '0x1b' ? '0x1c' : '0x1b');
+  const ofEvm: Fault[] = [
+    fc.constant((good) => ({ s: hex(n - BigInt(good['s']!)), v: otherV(good) })),
+    fc.constant((good) => ({ v: otherV(good) })),
+    set(['v'], fc.constantFrom('0x2', '0x1d', '0x1a', '0x11b', '', '27', undefined)),
+  ];
+  return fc.oneof(...common, ...(type === 'stark' ? ofStark : ofEvm));
 }
 
 for (const type of ['evm', 'stark'] as const) {
   test(`${type}: no update with one fault is accepted, and none throws`, async (t) => {
-    const harness = await startAggregator(t);
+    const harness = await start(t);
     const session = newSession(type);
     const [one, two] = PUBLISHERS[type] as [(typeof PUBLISHERS)['evm'][0], (typeof PUBLISHERS)['evm'][0]];
     const symbol = SYMBOLS[type];
@@ -119,11 +93,11 @@ for (const type of ['evm', 'stark'] as const) {
     const numRuns = cases(type === 'evm' ? 2_000 : 600);
     let controls = 0;
     await fc.assert(
-      fc.asyncProperty(alterations(type, sign(two)), async (alter) => {
+      fc.asyncProperty(faults(type, sign(two)), async (faultOf) => {
         // The clock advances far enough that the limit of bad signatures does not apply.
         harness.clock.advance(11n * NS_PER_SECOND);
         const good = sign();
-        const bad = alter(good);
+        const bad = altered(good, faultOf(partsOf(good)));
         if (JSON.stringify(partsOf(bad)) === JSON.stringify(partsOf(good))) return true;
         const refused = await receive(harness.aggregator, session, publishMessage('bad', [bad]));
         if (!isRefused(refused, symbol)) return false;
@@ -134,16 +108,12 @@ for (const type of ['evm', 'stark'] as const) {
       { numRuns },
     );
     t.ok(controls > numRuns / 2, `${controls} good ones beside them were accepted`);
-    const reasons = [...harness.counters.updatesRejected.keys()];
-    t.notOk(
-      reasons.some((reason) => /not verified/.test(reason)),
-      reasons.join(', '),
-    );
+    t.notMatch([...harness.counters.updatesRejected.keys()].join(), /not verified/);
   });
 }
 
 test('stark: an update with s replaced by n - s is refused', async (t) => {
-  const harness = await startAggregator(t);
+  const harness = await start(t);
   const session = newSession('stark');
   const [{ signer }] = PUBLISHERS.stark as [(typeof PUBLISHERS)['stark'][0]];
   const publish = (update: PriceUpdate, by = session) =>
@@ -162,7 +132,7 @@ test('stark: an update with s replaced by n - s is refused', async (t) => {
 });
 
 test('stark: a key off the curve and an asset that overflows the field are refused', async (t) => {
-  const harness = await startAggregator(t);
+  const harness = await start(t);
   const session = newSession('stark');
   const update = OFF_CURVE.signer.sign({ symbol: SYMBOLS.stark, price: 1n, timestampNs: START_NS });
   const offCurve = altered(update, { publisher_key: hex(X_OFF_CURVE) });
@@ -182,8 +152,10 @@ function isRefused(outcome: PublishOutcome, symbol: string): boolean {
   return outcome.ok && outcome.accepted.length === 0 && outcome.rejected.has(symbol);
 }
 
+type Parts = Record<string, string | undefined>;
+
 /** Returns the fields that can have a fault, by name. */
-function partsOf({ signed_price: signed }: PriceUpdate): Record<string, string | undefined> {
+function partsOf({ signed_price: signed }: PriceUpdate): Parts {
   const { signature, timestamp, msg_hash } = signed.timestamped_signature;
   return {
     ...signature,

@@ -14,7 +14,7 @@ import { createFrameSigner } from '../../src/crypto/frame_signer.js';
 import { keccak256Into } from '../../src/crypto/keccak.js';
 import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { FeedSource } from '../../src/log/feed/feed_source.js';
-import { openStore, type Store } from '../../src/log/store/store.js';
+import { openStore } from '../../src/log/store/store.js';
 import type { Asset, ListedPublisher, SignatureType } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { createCounters } from '../../src/model/counters.js';
@@ -32,6 +32,7 @@ import { FakeTickTimer } from '../clock/fake_tick_timer.js';
 import { MemoryMarks } from '../clock/memory_marks.js';
 import { sampleShown } from '../log/records/sample_line.js';
 import { samplePublisher } from '../model/sample.js';
+import { STREAM_LIMITS } from '../stream/harness.js';
 
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x51), stark: Buffer.alloc(32, 0x01) };
 export const SERVICE_ORACLE_ID = 'servc';
@@ -45,7 +46,7 @@ export interface TestPublisher {
 export function testPublisher(
   index: number,
   signatureType: SignatureType = 'evm',
-  overrides: { oracleId?: string; weight?: bigint } = {},
+  overrides: { oracleId?: string } = {},
 ): TestPublisher {
   const secretKey = Buffer.alloc(32, index + 1);
   const signer = createPriceSigner({ signatureType, secretKey, oracleId: 'czowx' });
@@ -53,169 +54,117 @@ export function testPublisher(
   return { signer, publisher: samplePublisher({ index, signatureType, key, ...overrides }) };
 }
 
-export interface AggregatorHarnessOptions {
+export interface AggregatorOptions {
   readonly assets: readonly Asset[];
   readonly publishers: readonly TestPublisher[];
   readonly threads?: number;
   /** Wraps the aggregator's signer. */
   readonly through?: (signer: AggregateSigner) => AggregateSigner;
-  /** The folder of another harness that was stopped. */
-  readonly dir?: string;
   /** Returns another pool for verification. */
   readonly verifying?: (pool: CryptoPool) => CryptoPool;
-  /** Measures the time of the work in a turn. By default the work takes no time. */
-  readonly nowMs?: () => number;
 }
 
-/** An aggregator with real parts around it, except the clock and the end of turns. */
-export class AggregatorHarness {
-  readonly #deferred: (() => void)[];
-
-  private constructor(
-    readonly aggregator: Aggregator,
-    readonly prices: ServedPrices,
-    readonly sink: LogSink,
-    readonly catalogue: Catalogue,
-    readonly stream: StreamEngine,
-    readonly clock: FakeClock,
-    readonly ticker: Ticker,
-    readonly table: PriceTable,
-    readonly counters: ReturnType<typeof createCounters>,
-    readonly store: Store,
-    /** Failures of signing: the number of aggregates and the reason. */
-    readonly failures: readonly (readonly [count: number, reason: string])[],
-    /** Deletes the folder. */
-    readonly stop: () => Promise<void>,
-    deferred: (() => void)[],
-  ) {
-    this.#deferred = deferred;
-  }
-
-  static async start(t: Test, options: AggregatorHarnessOptions): Promise<AggregatorHarness> {
-    const { assets, publishers, threads = 0, nowMs = () => 0 } = options;
-    const { through = (signer) => signer, verifying = (pool) => pool } = options;
-    const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
-    const clock = new FakeClock();
-    // Each message arrives in a separate turn.
-    const pool = await createCryptoPool({ threads, repeat: () => () => {}, defer: (end) => end() });
-    const those = publishers.map(({ publisher }) => publisher);
-    const store = await openStore({ dir, assets, candleRetentionMs: 86_400_000, clock });
-    let stopped: Promise<void> | undefined;
-    const stop = () => {
-      stopped ??= pool
-        .close()
-        .then(() => store.close())
-        .then(() => {
-          if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
-        });
-      return stopped;
-    };
-    t.teardown(stop);
-    const catalogue = new Catalogue({ assets, publishers: those });
-    const table = new PriceTable(assets.map(({ id }) => id));
-    const counters = createCounters();
-    const deferred: (() => void)[] = [];
-    const defer = (callback: () => void) => {
-      deferred.push(callback);
-    };
-    const marks = new MemoryMarks();
-    const ticker = new Ticker(clock);
-    const stream = new StreamEngine({
-      table,
-      catalogue,
-      taxonomyId: 1,
+/** Starts an aggregator with real parts around it, except the clock and the end of turns. */
+export async function startAggregator(t: Test, options: AggregatorOptions) {
+  const { assets, publishers, threads = 0 } = options;
+  const { through = (signer) => signer, verifying = (pool) => pool } = options;
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
+  const clock = new FakeClock();
+  // Each message arrives in a separate turn.
+  const pool = await createCryptoPool({ threads, repeat: () => () => {}, defer: (end) => end() });
+  const those = publishers.map(({ publisher }) => publisher);
+  const store = await openStore({ dir, assets, candleRetentionMs: 86_400_000, clock });
+  t.teardown(async () => {
+    await pool.close();
+    await store.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const catalogue = new Catalogue({ assets, publishers: those });
+  const table = new PriceTable(assets.map(({ id }) => id));
+  const counters = createCounters();
+  const deferred: (() => void)[] = [];
+  const defer = (callback: () => void) => {
+    deferred.push(callback);
+  };
+  const marks = new MemoryMarks();
+  const ticker = new Ticker(clock);
+  const stream = new StreamEngine({
+    table,
+    catalogue,
+    taxonomyId: 1,
+    clock,
+    times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: marks.placeOf }),
+    statusesAt: () => new Uint8Array(assets.length).fill(NO_SCHEDULE),
+    digest: keccak256Into,
+    ...createFrameSigner(() => SERVICE_KEYS.evm, pool),
+    publish: () => {},
+    newTopic: () => 0,
+    defer,
+    limits: STREAM_LIMITS,
+    counters,
+    onDue: (timeNs) => ticker.noLaterThan(timeNs),
+  });
+  const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
+  const failures: [number, string][] = [];
+  const aggregates = { signed: () => {} };
+  const prices = new ServedPrices({ table, stream, aggregates });
+  const source = new FeedSource(1);
+  const log = new LocalLog({ store, source });
+  const sink = new LogSink({ log, store, source, shown: sampleShown() });
+  source.feedTo(prices);
+  const aggregator = new Aggregator({
+    catalogue,
+    ingest: {
+      maxPastNs: 60n * NS_PER_SECOND,
+      maxFutureNs: 2n * NS_PER_SECOND,
+      maxBackwardNs: 2n * NS_PER_SECOND,
+    },
+    badSignaturesPerSecondMax: 100,
+    deltaAggregatesPerSecondMax: 20,
+    parts: {
       clock,
-      times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: marks.placeOf }),
-      statusesAt: () => new Uint8Array(assets.length).fill(NO_SCHEDULE),
-      digest: keccak256Into,
-      ...createFrameSigner(() => SERVICE_KEYS.evm, pool),
-      publish: () => {},
-      newTopic: () => 0,
-      defer,
-      limits: {
-        clientMessageBytes: 65_536,
-        subscriptionsPerConnection: 1000,
-        controlMessagesPerSecond: 10,
-        subscriptionChangesPerSecond: 1,
-        traceIdCharacters: 256,
-        slowConsumerNs: 10n * NS_PER_SECOND,
-      },
-      counters,
-      onDue: (timeNs) => ticker.noLaterThan(timeNs),
-    });
-    const signer = through(createAggregateSigner(SERVICE_KEYS, SERVICE_ORACLE_ID, pool));
-    const failures: [number, string][] = [];
-    const aggregates = { signed: () => {} };
-    const prices = new ServedPrices({ table, stream, aggregates });
-    const source = new FeedSource(1);
-    const log = new LocalLog({ store, source });
-    const sink = new LogSink({ log, store, source, shown: sampleShown() });
-    source.feedTo(prices);
-    const aggregator = new Aggregator({
-      catalogue,
-      ingest: {
-        maxPastNs: 60n * NS_PER_SECOND,
-        maxFutureNs: 2n * NS_PER_SECOND,
-        maxBackwardNs: 2n * NS_PER_SECOND,
-      },
-      badSignaturesPerSecondMax: 100,
-      deltaAggregatesPerSecondMax: 20,
-      parts: {
-        clock,
-        times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
-        pool: verifying(pool),
-        signer: () => signer,
-        sink,
-        inputs: log,
-        counters,
-      },
-      hooks: {
-        nowMs,
-        defer,
-        onApplied: () => {},
-        onSigningFailed: (count, error) => {
-          failures.push([count, (error as Error).message]);
-        },
-        onDue: (timeNs) => ticker.noLaterThan(timeNs),
-      },
-    });
-    ticker.start([aggregator, stream], (onTime) => new FakeTickTimer(clock, onTime));
-    return new AggregatorHarness(
-      aggregator,
-      prices,
+      times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
+      pool: verifying(pool),
+      signer: () => signer,
       sink,
-      catalogue,
-      stream,
-      clock,
-      ticker,
-      table,
+      inputs: log,
       counters,
-      store,
-      failures,
-      stop,
-      deferred,
-    );
-  }
-
-  /** Restores prices like a service at its start. */
-  restore(): void {
-    this.aggregator.restore();
-    this.sink.endOthers(this.catalogue.assets, this.clock.nowNs());
-  }
-
+    },
+    hooks: {
+      // The work of a turn takes no time.
+      nowMs: () => 0,
+      defer,
+      onApplied: () => {},
+      onSigningFailed: (count, error) => {
+        failures.push([count, (error as Error).message]);
+      },
+      onDue: (timeNs) => ticker.noLaterThan(timeNs),
+    },
+  });
+  ticker.start([aggregator, stream], (onTime) => new FakeTickTimer(clock, onTime));
   /** Runs the callbacks that were deferred to the end of the turn, until none is left. */
-  endTurn(): void {
-    while (this.#deferred.length > 0) this.#deferred.shift()!();
-  }
-
-  /** Lets time pass in steps of 10 ms, with ticks at the requested times. */
-  advanceMs(durationMs: number): void {
-    for (let ms = 0; ms < durationMs; ms += 10) {
-      this.clock.advance(10_000_000n);
-      this.ticker.runIfDue();
-      this.endTurn();
-    }
-  }
+  const endTurn = () => {
+    while (deferred.length > 0) deferred.shift()!();
+  };
+  return {
+    aggregator,
+    prices,
+    clock,
+    table,
+    counters,
+    store,
+    /** Failures of signing: the number of aggregates and the reason. */
+    failures,
+    endTurn,
+    /** Lets time pass in steps of 10 ms, with ticks at the requested times. */
+    advanceMs(durationMs: number): void {
+      for (let ms = 0; ms < durationMs; ms += 10) {
+        clock.advance(10_000_000n);
+        ticker.runIfDue();
+        endTurn();
+      }
+    },
+  };
 }
 
 export function newSession(type: SignatureType = 'evm', identity = 'alice'): PublisherSession {

@@ -71,16 +71,6 @@ test('a timestamp keeps its digits as an integer and as a string', async (t) => 
     t.equal(timestampOf(`#${written}`), `the message is not JSON${FORM}`, written);
 });
 
-test('a string that looks like a timestamp is left alone', async (t) => {
-  const trap = '"timestamp": 1, "timestamp":2}';
-  const read = readOne((update) => {
-    update.signed_price.metadata = { note: trap };
-    update.signed_price.timestamped_signature.timestamp = `#${NS}`;
-  }) as RawUpdate;
-  t.equal(read.timestamp, NS);
-  t.equal(read.metadata, JSON.stringify({ note: trap }));
-});
-
 test('metadata keeps every digit and its own timestamps', async (t) => {
   const kept = [
     '{}',
@@ -88,17 +78,11 @@ test('metadata keeps every digit and its own timestamps', async (t) => {
     '{"a":123456789012345678901234567890}',
     '{"a":1e400,"b":1.10,"c":-0,"d":0.1000000000000000055511151231257827}',
     '{"timestamp":1710191092123456789}',
-    '{"timestamp":"1710191092123456789"}',
     '{"a":[{"timestamp":1710191092123456789},{"timestamp":"1"}]}',
     '{"x\\"timestamp":1710191092123456789}',
-    '{"x\\"timestamp":12}',
-    '{"x\\"timestamp":"12"}',
     '{"__proto__":{"a":1},"b":2}',
     '{"constructor":{"prototype":{"polluted":1}},"toString":1,"toJSON":1}',
-    '{"isLosslessNumber":true,"value":1}',
     '{"text":"\\ud800","n":1}',
-    '{"text":"\\udc00 \\u0000"}',
-    '{"":"","ключ":"значение"}',
   ];
   for (const json of kept) t.equal(metadataOf(json), json);
   t.equal(metadataOf(' { "a" : [ 1 , 2 ] } '), '{"a":[1,2]}');
@@ -140,25 +124,17 @@ test('metadata holds values and characters up to its limits and no more', async 
 });
 
 test('a key with two values is refused wherever it stands, and named', async (t) => {
-  const twice = (json: string, find: string, replace: string) =>
+  const twice = (find: string, replace: string) =>
     readOne(
-      (update) => {
-        update.signed_price.metadata = '@';
-      },
-      (text) => text.replace('"@"', () => json).replace(find, replace),
+      () => {},
+      (text) => text.replace(find, replace),
     );
-  for (const json of ['{"a":"x"}', '{"a":1}', '{"a":"x: \\":\\": y"}']) {
-    const expected = 'the message is not JSON: the key "price" comes twice in one object';
-    t.equal(twice(json, '"price":', '"price":"1","price":'), expected, json);
-    t.equal(twice(json, '"price":', '"price":"1","pr\\u0069ce" :'), expected, 'with escapes and spaces');
-    t.match(twice(json, '"BTCUSD":', '"BTCUSD":{},"BTCUSD":'), /"BTCUSD" comes twice/);
-    t.match(twice(json, '"type":', '"type":1,"type":'), /"type" comes twice/);
-    t.match(
-      twice(json, '"price":', '"x":{"y":[{"z":1,"z":2}]},"price":'),
-      /"z" comes twice/,
-      'in what nobody reads',
-    );
-  }
+  const expected = 'the message is not JSON: the key "price" comes twice in one object';
+  t.equal(twice('"price":', '"price":"1","price":'), expected);
+  t.equal(twice('"price":', '"price":"1","pr\\u0069ce" :'), expected, 'with escapes and spaces');
+  t.match(twice('"BTCUSD":', '"BTCUSD":{},"BTCUSD":'), /"BTCUSD" comes twice/);
+  t.match(twice('"type":', '"type":1,"type":'), /"type" comes twice/);
+  t.match(twice('"price":', '"x":{"y":[{"z":1,"z":2}]},"price":'), /"z" comes twice/, 'in what nobody reads');
   t.match(metadataOf('{"a":1,"b":3,"a":2}'), /"a" comes twice/);
   t.equal(metadataOf('{"a":1,"b":3,"a":1}'), '{"a":1,"b":3}', 'twice the same harms nobody');
   t.equal(metadataOf('{"a":"b:c \\":\\" d"}'), '{"a":"b:c \\":\\" d"}', 'colons in strings are no keys');
@@ -167,17 +143,10 @@ test('a key with two values is refused wherever it stands, and named', async (t)
 test('each wrong shape names its field and harms no other update', async (t) => {
   const wrong: [string, (update: UpdateObject) => void][] = [
     ['asset_id is not a string', (u) => delete u.asset_id],
-    ['asset_id is not a string', (u) => (u.asset_id = 5)],
-    ['oracle_id is not a string', (u) => (u.oracle_id = null)],
-    ['trigger is not a string', (u) => (u.trigger = {})],
     ['publisher_key is not a string', (u) => (u.signed_price.publisher_key = '#1e400')],
-    ['external_asset_id is not a string', (u) => (u.signed_price.external_asset_id = [])],
     ['signature_type is not a string', (u) => delete u.signed_price.signature_type],
     ['price is not a string', (u) => (u.signed_price.price = '#72147681412670819000000')],
     ['msg_hash is not a string', (u) => (u.signed_price.timestamped_signature.msg_hash = false)],
-    ['signature r is not a string', (u) => delete u.signed_price.timestamped_signature.signature.r],
-    ['signature s is not a string', (u) => (u.signed_price.timestamped_signature.signature.s = 1)],
-    ['signature v is not a string', (u) => (u.signed_price.timestamped_signature.signature.v = 27)],
     ['signature v is not a string', (u) => (u.signed_price.timestamped_signature.signature.v = null)],
     [
       'timestamp is not an integer of nanoseconds',
@@ -185,7 +154,6 @@ test('each wrong shape names its field and harms no other update', async (t) => 
     ],
     ['metadata is not an object', (u) => (u.signed_price.metadata = 'x')],
     ['signature is not an object', (u) => (u.signed_price.timestamped_signature.signature = [] as never)],
-    ['timestamped_signature is not an object', (u) => (u.signed_price.timestamped_signature = null as never)],
     ['signed_price is not an object', (u) => (u.signed_price = '#1' as never)],
   ];
   for (const [reason, change] of wrong) {
@@ -204,7 +172,7 @@ test('each wrong shape names its field and harms no other update', async (t) => 
       );
     }
   }
-  for (const update of ['x', '#5', null, [], true]) {
+  for (const update of ['x', null, []]) {
     const message = readPublishMessage(messageText({ ETHUSD: update }), 10);
     t.same(message.ok && [...message.malformed], [['ETHUSD', `the update is not an object${FORM}`]]);
   }
@@ -215,25 +183,19 @@ test('a wrong envelope is refused as a whole, with its trace_id when that can be
     const message = readPublishMessage(text, 2);
     return message.ok ? 'accepted' : [message.traceId, message.error];
   };
-  for (const text of ['', 'x', '{', '"', '{"a":1}}', 'undefined', '\ufeff{}'])
+  for (const text of ['', '{"a":1}}', '\ufeff{}'])
     t.same(refusal(text), [undefined, `the message is not JSON${FORM}`], text);
-  for (const text of ['[]', 'null', '5', '"x"', 'true'])
+  for (const text of ['[]', 'null'])
     t.same(refusal(text), [undefined, `the message is not a JSON object${FORM}`], text);
   t.same(refusal(messageText({}, { trace_id: 'a' })), ['a', `type is not "signed_prices"${FORM}`]);
-  t.same(refusal(messageText({}, { type: 'signed_price' })), [
-    undefined,
-    `type is not "signed_prices"${FORM}`,
-  ]);
-  for (const data of [null, [], 'x', '#5', undefined]) {
+  for (const data of [null, [], undefined])
     t.same(refusal(messageText(data)), ['t1', `data is not an object of symbol to update${FORM}`]);
-  }
   t.equal(refusal(messageText({ a: updateObject('a'), b: updateObject('b') })), 'accepted');
   t.same(refusal(messageText({ a: 1, b: 2, c: 3 })), [
     't1',
     'data holds 3 updates, updates_per_message is 2',
   ]);
   t.equal(refusal(messageText({}, { type: 'signed_prices', trace_id: null })), 'accepted');
-  t.equal(refusal(messageText({}, { type: 'signed_prices', trace_id: 'x'.repeat(256) })), 'accepted');
 });
 
 test('a wrong trace_id is a fault of that field only', async (t) => {
@@ -245,18 +207,4 @@ test('a wrong trace_id is a fault of that field only', async (t) => {
   t.same(faultOf(5), [1, undefined, 'trace_id is not a string']);
   t.same(faultOf('x'.repeat(257)), [1, undefined, 'trace_id is longer than 256 characters']);
   t.same(faultOf('x'.repeat(256)), [1, 'x'.repeat(256), undefined]);
-});
-
-test('a symbol may be any text, also one that names something of every object', async (t) => {
-  for (const symbol of ['__proto__', 'constructor', 'toString', '', '\ud800', 'a,b', '5']) {
-    for (const metadata of [undefined, { n: '#1.0' }]) {
-      const update = updateObject(symbol);
-      update.signed_price.metadata = metadata;
-      const text = messageText({ X: update }).replace('"X":', () => `${JSON.stringify(symbol)}:`);
-      const message = readPublishMessage(text, 10);
-      t.equal(message.ok && message.updates[0]?.symbol, symbol);
-      t.equal(message.ok && message.updates[0]?.assetId, symbol);
-    }
-  }
-  t.equal(readPublishMessage('{"__proto__":{"type":"signed_prices","data":{}}}', 10).ok, false);
 });

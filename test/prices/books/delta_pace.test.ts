@@ -29,10 +29,3 @@ test('an asset is signed for the allowance of a second at once, and then at its 
   t.ok(move(12_000n));
   t.ok(move(-3_600_000n), 'an hour is no debt after the clock stepped back');
 });
-
-test('a move that waits is not lost when the clock steps back', async (t) => {
-  const pace = new DeltaPace(1);
-  pace.signed(ONE, at(0n));
-  t.notOk(pace.admit(ONE, at(0n)));
-  t.same(pace.takeDue(at(-60_000n)), [ONE]);
-});
