@@ -15,11 +15,8 @@ test('code and reason say whether to connect again', async (t) => {
   t.notOk(mayReconnect(1008, 'too many bad messages'));
 });
 
-test('no two closes have both code and reason in common', async (t) => {
-  t.equal(new Set(closes.map(({ code, reason }) => `${code} ${reason}`)).size, closes.length);
-});
-
 test('a close frame holds the reason, and codes are ones that a service may send', async (t) => {
+  t.equal(new Set(closes.map(({ code, reason }) => `${code} ${reason}`)).size, closes.length);
   for (const { code, reason } of closes) {
     t.ok(Buffer.byteLength(reason) <= 123, reason);
     t.ok([1001, 1003, 1008, 1013].includes(code) || (code >= 4000 && code <= 4999), String(code));

@@ -7,14 +7,8 @@ import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import { ATTRIBUTE_NAMES } from '../../src/wire/attribute_facts.js';
 import { CLOSE_PATHS, CLOSES, type Close, type ClosePaths } from '../../src/wire/close_codes.js';
-import { MARKET_STATUS_CODES, MARKET_STATUS_NAMES } from '../../src/wire/market_status_codes.js';
 import { DOCUMENT_PATHS, EVENTS_PATH, REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
-import {
-  PAYLOAD_SIGNATURE,
-  type PayloadLayout,
-  SIMPLIFIED_LAYOUT,
-  VERSIONED_LAYOUT,
-} from '../../src/wire/payload_fields.js';
+import { SIMPLIFIED_LAYOUT, VERSIONED_LAYOUT } from '../../src/wire/payload_fields.js';
 import { ACKS } from '../../src/wire/publish_message.js';
 import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { pushedAssetsPath } from '../../src/wire/service_name.js';
@@ -96,36 +90,16 @@ test('the parameters', async (t) => {
   t.match(row(REST_PATHS.recent), window);
 });
 
-test('the market status codes', async (t) => {
-  const listed = MARKET_STATUS_CODES.map((code) => `${code} ${MARKET_STATUS_NAMES[code]}`);
-  t.same(asyncApi.components.schemas['MarketStatusCode']!.description, listed.join(', '));
-  const line = markdown.split('\n').find((one) => one.startsWith('`ms` is ')) ?? '';
-  for (const text of listed) t.match(line, text);
-});
-
 test('the table of payloads for readers', async (t) => {
   const table = /^\| Simplified .*\n\|[-|]*\n((?:\|.*\n)+)/m.exec(markdown)?.[1] ?? '';
-  const cells = table
-    .trim()
-    .split('\n')
-    .map((row) => row.split('|').map((cell) => cell.trim()));
-  const column = (at: number) => cells.map((row) => row[at]!).filter((cell) => cell !== '');
-  for (const [layout, at] of [
+  const rows = table.trim().split('\n');
+  const column = (at: number) => rows.map((row) => row.split('|')[at]!.trim()).filter((cell) => cell !== '');
+  for (const [{ head, asset }, at] of [
     [SIMPLIFIED_LAYOUT, 1],
     [VERSIONED_LAYOUT, 4],
-  ] as readonly (readonly [PayloadLayout, number])[]) {
-    const fields = [...layout.head.fields, ...layout.asset.fields];
-    t.same(
-      column(at + 1).map(Number),
-      fields.map(({ bytes }) => bytes),
-    );
-    layout.head.fields.forEach(({ name }, i) => {
-      t.match(column(at)[i], name);
-    });
+  ] as const) {
+    const sizes = [...head.fields, ...asset.fields].map(({ bytes }) => bytes);
+    t.same(column(at + 1).map(Number), sizes);
+    for (const [i, { name }] of head.fields.entries()) t.match(column(at)[i], name);
   }
-  t.match(markdown, /signature, `r` \(32 bytes\), `s` \(32\) and `v` \(1 byte, 0 or 1\)/);
-  t.same(
-    PAYLOAD_SIGNATURE.fields.map(({ bytes }) => bytes),
-    [32, 32, 1],
-  );
 });

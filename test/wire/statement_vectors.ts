@@ -54,17 +54,4 @@ export const STATEMENT_VECTORS: readonly StatementVector[] = [
     body:
       'ffff 18990afaadf28d15 00000003' + '09d5db86cb5d01c695ffd614c2de89de2b94bbafcbdf3664408c406e2fc0f1ec',
   },
-  {
-    name: 'no assets',
-    taxonomyId: 7,
-    issuedNs: 0n,
-    assets: [],
-    entries: '',
-    signature:
-      '7ca3cc9443d04d3d898af8dd663360021cfcca78cc13e4372d1ae2080cd05059' +
-      '33d6b1b6877581722454fb9551005bc8dbf4ffe319b5c654ee55e6ead067131a' +
-      '01',
-    body:
-      '0007 0000000000000000 00000000' + 'c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470',
-  },
 ];

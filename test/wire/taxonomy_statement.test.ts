@@ -63,7 +63,6 @@ test('entries are read as they were written, and only in ascending order of thei
   const assets = [asset(1), { ...asset(7), signatureType: 'stark' as const }, asset(300)];
   const bytes = statementEntries(assets);
   t.same(readStatementEntries(bytes), assets);
-  t.same(readStatementEntries(new Uint8Array(0)), []);
   const [one, two] = [statementEntries([asset(1)]), statementEntries([asset(2)])];
   t.equal(readStatementEntries(Buffer.concat([two, one])), undefined, 'descending');
   t.equal(readStatementEntries(Buffer.concat([one, one])), undefined, 'twice');
