@@ -11,9 +11,6 @@ import { word } from './crafted_signatures.js';
 
 /** A number of signatures that is enough for a signer to get a table. */
 const ENOUGH = 150;
-const TABLES = 64;
-/** A number of signatures that is enough for a further signer to get a table. */
-const MANY = 101_000;
 
 function jobOf(key: bigint, number: bigint): EvmVerifyJob {
   const msgHash = word(number);
@@ -112,16 +109,6 @@ test('verifies again what a batch does not find valid', async (t) => {
   ]);
 });
 
-test('an exception leaves nothing behind for the next jobs', async (t) => {
-  const verifier = verifierOf(4_001n);
-  const [good, damaged] = [jobOf(4_001n, 8n), { ...jobOf(4_001n, 8n), msgHash: word(9n) }];
-  const tooLong = { ...good, msgHash: Buffer.alloc(1_000_000) };
-  for (const before of [1, 10, 63]) {
-    t.throws(() => verifier.verify([...repeated(damaged, before), tooLong]), RangeError);
-    t.same(verifier.verify([good, damaged, good]), ['valid', 'invalid signature', 'valid']);
-  }
-});
-
 test('two signers whose addresses begin alike', async (t) => {
   const [known, other] = [jobOf(5_001n, 1n), jobOf(5_002n, 1n)];
   const verifier = verifierOf(5_001n);
@@ -136,31 +123,4 @@ test('two signers whose addresses begin alike', async (t) => {
   );
   t.same(verifier.verify([known, { ...other, address: alike }]), ['valid', 'valid']);
   t.same(verifier.verify(jobs), jobs.map(alone));
-});
-
-test('a table goes to another signer when its signer has not signed for long', async (t) => {
-  const seen = watch(t);
-  const numbers = Array.from({ length: TABLES }, (_, i) => i);
-  const keys = numbers.map((i) => 6_001n + BigInt(i));
-  const verifier = verifierOf(...keys);
-  t.same(seen.learned, numbers);
-
-  const newcomer = jobOf(7_001n, 2n);
-  const settled = keys.map((key) => jobOf(key, 2n));
-  verifier.verify(repeated(newcomer, ENOUGH));
-  t.equal(seen.learned.length, TABLES, 'all others have signed lately');
-
-  // All keys except the sixth sign. The fourth key signs first.
-  verifier.verify([settled[3]!, ...settled.filter((_, i) => i !== 5 && i !== 3)]);
-  verifier.verify(repeated(settled[0]!, MANY));
-  const wrong = { ...settled[5]!, msgHash: newcomer.msgHash };
-  const jobs = [newcomer, settled[5]!, newcomer, wrong, settled[4]!, { ...newcomer, msgHash: word(3n) }];
-  const wanted = jobs.map(alone);
-  t.same(wanted.filter((verdict) => verdict === 'valid').length, 5);
-  t.same(verifier.verify(jobs), wanted);
-  t.equal(seen.learned[TABLES], 5);
-  // The key that lost its table gets the table of the key that has not signed for the longest time.
-  verifier.verify(repeated(settled[5]!, ENOUGH));
-  t.same(seen.learned.slice(TABLES), [5, 3]);
-  t.same(verifier.verify([...settled, newcomer]), new Array(TABLES + 1).fill('valid'));
 });

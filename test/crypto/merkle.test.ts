@@ -25,11 +25,3 @@ test('agrees with the plain definition and does not change the leaves', async (t
     }),
   );
 });
-
-test('a single leaf is its own root, in bytes of its own', async (t) => {
-  const leaf = Buffer.alloc(32, 1);
-  const root = merkleRoot([leaf]);
-  t.same(root, leaf);
-  leaf.fill(2);
-  t.same(root, Buffer.alloc(32, 1));
-});

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { type CryptoPool, createCryptoPool, openCryptoPool } from '../../../src/crypto/pool/pool.js';
+import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
 import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { fieldNumber, starkPriceMessage } from '../../../src/crypto/stark/stark.js';
 import { starkPublicKey } from '../../../src/crypto/stark/stark_ecdsa.js';
@@ -66,65 +66,6 @@ test('two threads, one or none give the same results for few and for many', asyn
   }
 });
 
-test('a small batch returns an array, a large one a promise', async (t) => {
-  const pool = await createCryptoPool({ threads: 1, ...NO_DEADLINE });
-  t.ok(Array.isArray(pool.verifyEvm(evmJobs.slice(0, 2))));
-  const many = pool.verifyEvm(evmJobs);
-  t.ok(many instanceof Promise);
-  t.equal(pool.queued, evmJobs.length);
-  await many;
-  t.equal(pool.queued, 0);
-  await pool.close();
-});
-
-test('a small batch does not wait for all of a large one that came before', async (t) => {
-  const pool = await createCryptoPool({ threads: 1, ...NO_DEADLINE });
-  const large = Array.from({ length: 2_000 }, (_, i) => evmJobs[i % evmJobs.length]!);
-  const done: string[] = [];
-  const results = await Promise.all(
-    Object.entries({ large, small: evmJobs.slice(0, 20), last: evmJobs.slice(0, 30) }).map(
-      async ([name, jobs]) => {
-        const verdicts = await pool.verifyEvm(jobs);
-        done.push(name);
-        return verdicts;
-      },
-    ),
-  );
-  t.same(done, ['small', 'last', 'large']);
-  t.same(
-    results[0],
-    Array.from({ length: 2_000 }, (_, i) => evmVerdicts[i % evmJobs.length]!),
-  );
-  await pool.close();
-});
-
-test('batches that waited come back each with their own results, whoever did them', async (t) => {
-  const pool = await createCryptoPool({ threads: 1, ...NO_DEADLINE });
-  let running = 0;
-  let apart = 0;
-  const check = async (count: number, from: number) => {
-    running++;
-    const verdicts = await pool.verifyEvm(evmJobs.slice(from, from + count));
-    running--;
-    if (running > 0) apart++;
-    t.same(verdicts, evmVerdicts.slice(from, from + count));
-  };
-  const claims = messages.map((message, i) => ({
-    ...message,
-    ...inline.signStark([message], STARK_KEY)[0]!,
-    publicKey: i % 2 === 0 ? STARK_PUBLIC_KEY : Buffer.alloc(32, 1),
-  }));
-  const expected = inline.verifyStark(claims);
-  t.same(new Set(expected), new Set(['valid', 'invalid signature']));
-  const evm = Array.from({ length: 60 }, (_, i) => check(6 + (i % 50), i));
-  const stark = Array.from({ length: 4 }, async () => t.same(await pool.verifyStark(claims), expected));
-  await Promise.all([...evm, ...stark]);
-  t.ok(apart > 0, 'they did not end all at once');
-  t.equal(pool.queued, 0);
-  t.equal(pool.failures, 0);
-  await pool.close();
-});
-
 test('closing waits for running work; later work runs on the calling thread', async (t) => {
   const pool = await createCryptoPool({ threads: 2, ...NO_DEADLINE });
   const underWay = Array.from({ length: 10 }, () => pool.verifyEvm(evmJobs));
@@ -141,37 +82,6 @@ test('threads that cannot start leave everything to the calling thread', async (
   t.ok(pool.failures > 0);
   t.same(await pool.verifyEvm(evmJobs), evmVerdicts);
   await pool.close();
-});
-
-test('an opened pool starts its threads with the first large batch, or when it is loaded', async (t) => {
-  let started = 0;
-  const count = () => {
-    started++;
-  };
-  process.on('worker', count);
-  t.teardown(() => process.off('worker', count));
-  for (const begin of [
-    async (pool: CryptoPool) => pool.verifyEvm(evmJobs),
-    (pool: CryptoPool) => pool.load(),
-  ]) {
-    started = 0;
-    const pool = openCryptoPool({ threads: 1, ...NO_DEADLINE });
-    t.same(pool.verifyEvm(evmJobs.slice(0, 2)), evmVerdicts.slice(0, 2));
-    await new Promise((resolve) => setImmediate(resolve));
-    t.equal(started, 0);
-    await begin(pool);
-    t.equal(started, 1);
-    await pool.close();
-  }
-});
-
-test('a closed pool does not start its threads', async (t) => {
-  const pool = openCryptoPool({ threads: 1, workerFile: './no_such_worker.js' });
-  await pool.close();
-  await pool.load();
-  t.same(pool.verifyEvm(evmJobs), evmVerdicts);
-  t.equal(pool.failures, 0);
-  t.equal(pool.queued, 0);
 });
 
 test('an invalid key is an error on every thread', async (t) => {

@@ -1,5 +1,4 @@
 import { test } from 'tap';
-import { eventually } from '../../../scripts/load/wait.js';
 import { createFaultyPool } from '../faulty_pool.js';
 import { evmJobs, evmVerdicts } from './sample_jobs.js';
 
@@ -43,26 +42,6 @@ for (const [crashes, threads] of [
     t.ok(after instanceof Promise, 'the pool goes on with fresh threads');
     t.same(await after, evmVerdicts);
     t.equal(pool.failures, crashes);
-    await pool.close();
-  });
-}
-
-for (const threads of [1, 2]) {
-  test(`${threads} threads, of which one hangs: its jobs are done by another, and it is replaced`, async (t) => {
-    const { pool, hang, hanging, expire } = await createFaultyPool(threads);
-    hang(1);
-    const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
-    const verdicts = Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
-    await hanging(0);
-    // The other thread and the calling thread do all work except the piece of the hanging thread.
-    await eventually(() => pool.queued === (threads === 1 ? 120 : 60));
-    expire();
-    for (const [i, ofBatch] of (await verdicts).entries()) t.same(ofBatch, evmVerdicts.slice(i, i + 120));
-    t.equal(pool.failures, 1);
-    const after = pool.verifyEvm(evmJobs);
-    t.ok(after instanceof Promise, 'the pool goes on with a fresh thread');
-    t.same(await after, evmVerdicts);
-    t.equal(pool.failures, 1);
     await pool.close();
   });
 }

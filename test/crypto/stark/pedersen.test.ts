@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { pedersen } from '@scure/starknet';
 import fc from 'fast-check';
-import { pedersen_from_dec as pedersenWasm } from 'pedersen-fast';
 import { test } from 'tap';
 import { Pedersen } from '../../../src/crypto/stark/pedersen.js';
 import { FIELD_PRIME } from '../../../src/crypto/stark/stark_curve.js';
@@ -9,17 +8,8 @@ import { holds } from '../../holds.js';
 import { cases } from '../../tier.js';
 
 const edge = fc.constantFrom(
-  0n,
-  1n,
-  2n ** 11n,
-  2n ** 12n - 1n,
-  2n ** 247n,
-  2n ** 248n - 1n,
-  2n ** 248n,
-  7n << 248n,
-  2n ** 251n - 1n,
-  2n ** 251n,
-  FIELD_PRIME - 1n,
+  ...[0n, 1n, 2n ** 11n, 2n ** 12n - 1n, 2n ** 247n, 2n ** 248n - 1n],
+  ...[2n ** 248n, 7n << 248n, 2n ** 251n - 1n, 2n ** 251n, FIELD_PRIME - 1n],
 );
 const operand = fc.oneof(
   { weight: 5, arbitrary: fc.bigInt({ min: 0n, max: FIELD_PRIME - 1n }) },
@@ -39,17 +29,6 @@ test('agrees with the plain sum of 504 points for any operands', async (t) => {
       assert.ok(!hasher.isHash(x, y, expected + FIELD_PRIME), 'not reduced');
     }),
     { numRuns: cases(1_000) },
-  );
-});
-
-test('agrees with a third implementation', async (t) => {
-  const hasher = new Pedersen();
-  holds(
-    t,
-    fc.property(operand, operand, (x, y) => {
-      assert.equal(hasher.hash(x, y), BigInt(pedersenWasm(x.toString(), y.toString())));
-    }),
-    { numRuns: cases(200) },
   );
 });
 

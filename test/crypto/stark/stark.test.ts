@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import {
-  fieldBytes,
   fieldNumber,
   starkAssetHex,
   starkExternalAssetId,
@@ -46,14 +45,4 @@ test('a negative price has no Stark message', async (t) => {
   t.ok(starkPriceMessage('DYDXUSD', 'czowx', TIME, 0n as Price));
   t.equal(starkPriceMessage('DYDXUSD', 'czowx', TIME, -1n as Price), undefined);
   t.equal(starkPriceMessage('A'.repeat(27), 'czowx', TIME, 1n as Price), undefined);
-});
-
-test('numbers and their 32 bytes', async (t) => {
-  fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), (number) => {
-      const bytes = fieldBytes(number);
-      t.equal(bytes.length, 32);
-      t.equal(fieldNumber(bytes), number);
-    }),
-  );
 });

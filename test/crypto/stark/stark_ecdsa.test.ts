@@ -1,4 +1,4 @@
-import { getStarkKey, Point, pedersen, Signature, sign, verify } from '@scure/starknet';
+import { Point, pedersen, Signature, sign, verify } from '@scure/starknet';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { Pedersen } from '../../../src/crypto/stark/pedersen.js';
@@ -86,12 +86,6 @@ test('signs the same as the plain library, for any hash and key', async (t) => {
   );
 });
 
-test('public keys are those of the plain library', async (t) => {
-  for (const key of [1n, 2n, 3n, 2n ** 128n, KEY, GROUP_ORDER - 1n]) {
-    t.equal(fieldNumber(starkPublicKey(key)), BigInt(getStarkKey(text(key))));
-  }
-});
-
 test('keys and hashes out of range are refused', async (t) => {
   for (const key of [0n, GROUP_ORDER, 2n ** 256n - 1n]) {
     t.throws(() => starkPublicKey(key), RangeError);
@@ -110,10 +104,7 @@ test('agrees with the plain verifier, for good and damaged signatures', async (t
     's + n': ({ s }) => ({ s: fieldBytes(fieldNumber(s) + GROUP_ORDER) }),
     'r 0': () => ({ r: fieldBytes(0n) }),
     's 0': () => ({ s: fieldBytes(0n) }),
-    's 1': () => ({ s: fieldBytes(1n) }),
     's n': () => ({ s: fieldBytes(GROUP_ORDER) }),
-    's n - 1': () => ({ s: fieldBytes(GROUP_ORDER - 1n) }),
-    'r 2^251 - 1': () => ({ r: fieldBytes(LIMIT - 1n) }),
     'r 2^251': () => ({ r: fieldBytes(LIMIT) }),
     'all ones': () => ({ r: Buffer.alloc(32, 0xff), s: Buffer.alloc(32, 0xff) }),
     'r and s exchanged': ({ r, s }) => ({ r: s, s: r }),
@@ -124,7 +115,6 @@ test('agrees with the plain verifier, for good and damaged signatures', async (t
     'key 0': () => ({ publicKey: fieldBytes(0n) }),
     'key off the curve': () => ({ publicKey: fieldBytes(KEY_OFF_CURVE) }),
     'key + p': ({ publicKey }) => ({ publicKey: fieldBytes(fieldNumber(publicKey) + FIELD_PRIME) }),
-    'key all ones': () => ({ publicKey: Buffer.alloc(32, 0xff) }),
   };
   const damage = fc.option(fc.constantFrom(...Object.keys(damages)), { freq: 3, nil: undefined });
   const price = fc.bigInt({ min: 0n, max: 2n ** 100n });
@@ -167,23 +157,6 @@ test('the nonce point has r itself as its x, not r plus n', async (t) => {
   t.ok(w < LIMIT);
   t.ok(plainVerdict(claim), 'ECDSA by the book compares modulo n');
   t.equal(verifier.verify(claim), 'invalid signature', "StarkWare's verifier compares field elements");
-});
-
-test('keys past the limit are verified without a table until one falls idle', async (t) => {
-  const small = new StarkVerifier(hasher, 2);
-  const claims = [11n, 12n, 13n].map((key) => claimOf(messageOf(5n), key));
-  const wrong = { ...claims[2]!, publicKey: claims[0]!.publicKey };
-  for (let round = 0; round < 3; round++) {
-    for (const claim of claims) t.equal(small.verify(claim), 'valid');
-    t.equal(small.verify(wrong), 'invalid signature');
-  }
-  // After the second key, the first key is the least recently used, so the third key replaces it.
-  for (let i = 0; i < 1000; i++) small.verify(claims[1]!);
-  t.equal(small.verify(claims[2]!), 'valid');
-  const start = process.hrtime.bigint();
-  for (let i = 0; i < 10; i++) small.verify(claims[2]!);
-  t.comment(`${Number(process.hrtime.bigint() - start) / 1e4} µs with the new table`);
-  t.equal(small.verify(claims[0]!), 'valid');
 });
 
 function isOnCurve(x: bigint): boolean {

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { BATCH_MAX, EcdsaBatch } from '../../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N, FIELD_PRIME as P } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { cases } from '../../tier.js';
 import {
-  batch,
   crafted,
   FAR,
   KEYS,
@@ -120,40 +118,4 @@ test('a key that is learned instead of another one', async (t) => {
   t.same([verdictOf(former), verdictOf(latter)], [true, false]);
   one.learn(1, publicKeys[FAR + 1]!);
   t.same([verdictOf(former), verdictOf(latter)], [false, true]);
-});
-
-test('a key is not learned instead of one under which a signature waits', async (t) => {
-  const one = new EcdsaBatch(2);
-  for (const key of [0, 1]) t.ok(one.learn(key, publicKeys[FAR + key]!));
-  const { digest, rs, recovery } = sign(FAR, word(1n));
-  one.add(0, digest, rs, recovery);
-  t.throws(() => one.learn(0, publicKeys[FAR + 1]!), { code: 'ERR_ASSERTION' });
-  t.ok(one.learn(1, publicKeys[2]!), 'another key is');
-  t.same(one.verify(), [true]);
-  t.ok(one.learn(0, publicKeys[FAR + 1]!), 'and this one later');
-});
-
-test('a key with two multiples whose x have the same lowest limb', async (t) => {
-  const one = new EcdsaBatch(1);
-  // This is the smallest key with two such multiples.
-  const key = word(41_119n);
-  one.learn(0, secp256k1.publicKey(key));
-  for (let i = 0; i < BATCH_MAX; i++) {
-    const digest = word(BigInt(i + 1));
-    const { signature, recovery } = secp256k1.sign(digest, key);
-    one.add(0, digest, signature, recovery);
-  }
-  t.same(one.verify(), new Array(BATCH_MAX).fill(true));
-});
-
-test('takes as many as a batch has, forgets what is cleared or verified', async (t) => {
-  t.same(batch.verify(), []);
-  for (const { key, digest, rs, recovery } of ordinary) batch.add(key, digest, rs, recovery);
-  t.equal(batch.count, BATCH_MAX);
-  const { key, digest, rs, recovery } = ordinary[0]!;
-  t.throws(() => batch.add(key, digest, rs, recovery), { code: 'ERR_ASSERTION' });
-  batch.clear();
-  t.equal(batch.count, 0);
-  t.same(verify([otherParity(ordinary[0]!)]), [false]);
-  t.equal(batch.count, 0);
 });

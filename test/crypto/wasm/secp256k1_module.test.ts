@@ -13,12 +13,7 @@ import {
   FIELD_PRIME as P,
   SCALAR_FACTOR,
 } from '../../../src/crypto/wasm/secp256k1_field_code.js';
-import {
-  openSecp256k1Module,
-  POINT_BYTES,
-  REFERENCE_BYTES,
-} from '../../../src/crypto/wasm/secp256k1_module.js';
-import { PAGE_BYTES } from '../../../src/crypto/wasm/wasm_code.js';
+import { openSecp256k1Module } from '../../../src/crypto/wasm/secp256k1_module.js';
 import { cases } from '../../tier.js';
 import { inverse, modulo } from '../crafted_signatures.js';
 
@@ -76,18 +71,11 @@ function mustBe(isSo: boolean, ...numbers: readonly unknown[]): void {
 
 /** The factors of sums and differences of reduced numbers that are multiplied: 3 a, 2 a, a - b, a + b, a - 2 b and so on. */
 const FACTORS: readonly (readonly [number, number])[] = [
-  ...([
-    [3, 0],
-    [2, 0],
-    [1, 0],
-    [-1, 0],
-  ] as const),
-  ...([
-    [1, 1],
-    [1, -1],
-    [-1, -1],
-    [1, -2],
-  ] as const),
+  [3, 0],
+  [-1, 0],
+  [1, 1],
+  [-1, -1],
+  [1, -2],
 ];
 
 test('multiply: numbers of the field, and sums of them with a reduced one', async () => {
@@ -159,104 +147,3 @@ test('multiplyScalar and squareScalar divide by Montgomery’s factor', async ()
     { numRuns: cases(2_000), examples: [[SCALAR_MAX, SCALAR_MAX, 9]] },
   );
 });
-
-interface Point {
-  readonly x: Limbs;
-  readonly y: Limbs;
-  readonly isNegative: boolean;
-}
-
-// The memory has the points of up to `PAIRS_MAX` pairs, then the references, products, inverse and sums that the functions use.
-const PAIRS_MAX = 8;
-const POINTS = 0;
-const REFERENCES = POINTS + 2 * PAIRS_MAX * POINT_BYTES;
-const PRODUCTS = REFERENCES + 2 * PAIRS_MAX * REFERENCE_BYTES;
-const INVERSE = PRODUCTS + (PAIRS_MAX + 1) * NUMBER_BYTES;
-const SUMS = INVERSE + NUMBER_BYTES;
-const END = SUMS + PAIRS_MAX * POINT_BYTES;
-
-test('pairs of points: the sum of each with another x, and the others are counted', async (t) => {
-  const point = fc.record({ x: reduced, y: reduced, isNegative: fc.boolean() });
-  const extreme = fc.constantFrom(
-    ...[LEAST, MOST].flatMap((x) => [LEAST, MOST].map((y) => ({ x, y, isNegative: x === y }))),
-  );
-  const low = fc.bigInt({ min: 0n, max: 2n ** 32n + 976n }).map((x) => [x, x + P]);
-  /** Pairs of points with the same x modulo p. The two representations of x are equal or differ by p. */
-  const same = fc.tuple(low, fc.nat(1), fc.nat(1), point, point).map(([x, one, two, left, right]) => {
-    const xOf = (which: number) => limbsOf(x[which]!).map(Number);
-    return [
-      { ...left, x: xOf(one) },
-      { ...right, x: xOf(two) },
-    ] as const;
-  });
-  const pair = fc.oneof(
-    { weight: 4, arbitrary: fc.tuple(point, point) },
-    { weight: 1, arbitrary: fc.tuple(extreme, extreme) },
-    { weight: 1, arbitrary: same },
-  );
-  let right = 0;
-  fc.assert(
-    fc.property(fc.array(pair, { minLength: 1, maxLength: PAIRS_MAX }), (pairs) => {
-      memory.fill(0);
-      const areSame = add(pairs);
-      for (const [i, [left, other]] of pairs.entries()) {
-        if (areSame[i]) continue;
-        right += 1;
-        const sum = SUMS + i * POINT_BYTES;
-        const [x, y] = [read(sum), read(sum + NUMBER_BYTES)];
-        const wanted = sumOf(left, other);
-        mustBe(isReduced(x) && isReduced(y), pairs, i);
-        mustBe(
-          modulo(numberOf(x) - wanted.x, P) === 0n && modulo(numberOf(y) - wanted.y, P) === 0n,
-          pairs,
-          i,
-        );
-      }
-      mustBe(
-        memory.subarray(END / 4, PAGE_BYTES / 4).every((each) => each === 0),
-        'written behind the sums',
-      );
-    }),
-    { numRuns: cases(500) },
-  );
-  t.ok(right > cases(1_000), `${right} sums`);
-});
-
-/** Adds pairs of points. @returns the pairs whose x are equal in the lowest two limbs */
-function add(pairs: readonly (readonly [Point, Point])[]): boolean[] {
-  for (const [i, { x, y, isNegative }] of pairs.flat().entries()) {
-    put(POINTS + i * POINT_BYTES, x);
-    put(POINTS + i * POINT_BYTES + NUMBER_BYTES, y);
-    memory[REFERENCES / 4 + i] = (POINTS + i * POINT_BYTES) | (isNegative ? 1 : 0);
-  }
-  put(PRODUCTS, limbsOf(1n).map(Number));
-  const lowest = 2n ** BigInt(2 * LIMB_BITS);
-  const doubtful = [0n, P, -P].map((each) => modulo(each, lowest));
-  const areSame = pairs.map(([left, right]) =>
-    doubtful.includes(modulo(numberOf(right.x) - numberOf(left.x), lowest)),
-  );
-  wasm.multiplyDifferences(REFERENCES, pairs.length, PRODUCTS);
-  const product = numberOf(read(PRODUCTS + pairs.length * NUMBER_BYTES));
-  put(INVERSE, limbsOf(inverse(product, P)).map(Number));
-  const last = pairs.length - 1;
-  wasm.addPairs(
-    REFERENCES + 2 * last * REFERENCE_BYTES,
-    pairs.length,
-    PRODUCTS + last * NUMBER_BYTES,
-    INVERSE,
-    SUMS + last * POINT_BYTES,
-  );
-  return areSame;
-}
-
-/** Computes the sum by the formula of the chord. The points may be outside the curve. */
-function sumOf(left: Point, right: Point): { x: bigint; y: bigint } {
-  const [x1, x2] = [numberOf(left.x), numberOf(right.x)];
-  const [y1, y2] = [left, right].map(({ y, isNegative }) => (isNegative ? -numberOf(y) : numberOf(y))) as [
-    bigint,
-    bigint,
-  ];
-  const slope = (y2 - y1) * inverse(x2 - x1, P);
-  const x = modulo(slope * slope - x1 - x2, P);
-  return { x, y: modulo(slope * (x1 - x) - y1, P) };
-}
