@@ -51,19 +51,6 @@ test('a full disk: durable acknowledgements and signing stop, streams go on, and
 test('a disk that cannot flush: durable acknowledgements and signing stop, streams go on, and it recovers', (t) =>
   survivesFailure(t, 'sync', /cannot be written: .* KiB are free there/));
 
-test('a first start on a full disk is refused', async (t) => {
-  const disk = prepare(t, 'room');
-  if (disk === undefined) return;
-  writeFileSync(disk.isFailing, '');
-  const config = writeConfig(disk.dir, { assets: [{ id: 1, symbol: 'BTCUSD' }] });
-  const service = new ServeProcess(['--config', config], disk.env);
-  t.teardown(() => service.kill());
-  t.match(
-    [await service.exited, service.stderr],
-    [{ code: 2, signal: null }, /storage\.dir: the data folder .* cannot be used: there is no room for it/],
-  );
-});
-
 /**
  * Builds the library that causes the failure. @returns the environment in which the disk fails while `isFailing` exists;
  * `undefined` if the library cannot be built

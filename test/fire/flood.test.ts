@@ -38,26 +38,20 @@ test('a flood of bad signatures is answered, counted and throttled, and affects 
   t.match(await publish(flood, [forged('ASSET1')]), { rejected: { ASSET1: /not by publisher_key/ } });
 
   const startMs = Date.now();
-  const answers = [];
-  for (let i = 0; i < 10; i++)
-    answers.push(
-      await publish(
-        flood,
-        SYMBOLS.map((symbol) => forged(symbol)),
-      ),
+  const reasons: string[] = [];
+  for (let i = 0; i < 10; i++) {
+    const answer = await publish(
+      flood,
+      SYMBOLS.map((symbol) => forged(symbol)),
     );
+    reasons.push(...Object.values(answer.rejected));
+  }
   // The first message is verified completely. After that, the limit per second applies to the token.
   const verifiedMax = SYMBOLS.length + LIMIT * (2 + Math.ceil((Date.now() - startMs) / 1000));
-  const reasons = answers.flatMap(({ rejected }) => Object.values(rejected));
-  t.equal(reasons.length, 10 * SYMBOLS.length, 'every update is answered');
   const verified = reasons.filter((reason) => /not by publisher_key/.test(reason)).length;
   const throttled = reasons.filter((reason) => /too many bad signatures/.test(reason)).length;
-  t.equal(verified + throttled, reasons.length);
-  t.ok(
-    verified >= SYMBOLS.length - 1 && verified <= verifiedMax,
-    `${verified} verified, ${throttled} throttled`,
-  );
-  t.ok(throttled > 0);
+  t.equal(verified + throttled, 10 * SYMBOLS.length, 'every update is answered');
+  t.ok(verified <= verifiedMax && throttled > 0, `${verified} verified, ${throttled} throttled`);
 
   const { accepted, rejected } = await publish(
     healthy,
