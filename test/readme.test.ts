@@ -118,7 +118,15 @@ test('the list of metrics is whole', async (t) => {
 });
 
 test('the REST paths are those of the service', async (t) => {
-  const options = { serviceName: 'service', listed: [], deployments: [], pushedAssets: {}, signer: {} };
+  const clock = { nowNs: () => 0n };
+  const options = {
+    serviceName: 'service',
+    listed: [],
+    deployments: [],
+    pushedAssets: {},
+    signer: {},
+    clock,
+  };
   // The data for answers may be missing, because the routes are only listed and not called.
   const paths = [...createRoutes(options as unknown as Parameters<typeof createRoutes>[0]).keys()];
   const rows = section('src/server/README.md', 'REST').match(/^\| `\/.*$/gm) ?? [];

@@ -12,7 +12,7 @@ import { DamagedList, EMPTY_LIST, FollowedHourList, type HourList, type ListedHo
 import { hourOf, listHourFiles, pastFolderOf } from './hour_paths.js';
 import { HourReader, type LinePlace } from './hour_reader.js';
 import { LostRange } from './lost_range.js';
-import { assetKeyOf, type PastEntry } from './past_entry.js';
+import { assetKeyOf, isAfter, type PastEntry } from './past_entry.js';
 import { PastLog, type PastMoment } from './past_log.js';
 
 export interface PastReaderOptions {
@@ -145,12 +145,16 @@ export class PastReader {
         return { entry, lost: { firstNs: entry.timeNs, lastNs: atNs } };
       return { entry, lost };
     };
-    for (const segment of segments.toReversed()) {
-      const entry = await this.#lastOf(segment.blocks(assetKey), atNs);
-      if (entry !== undefined) return isNewest(entry);
-    }
+    let newest: PastEntry | undefined;
+    for (const segment of segments.toReversed())
+      newest ??= await this.#lastOf(segment.blocks(assetKey), atNs);
+    // After a restore of an older state, the log may have ends of prices that are older than the files.
+    const fromNs = newest?.timeNs ?? 0n;
+    if (newest !== undefined && !list.hours.some(({ lastNs = 0n }) => lastNs > fromNs))
+      return isNewest(newest);
     const { entry, damage } = await this.#findInHours(list, assetKey, atNs);
-    return damage === undefined ? isNewest(entry) : { entry, lost: damage };
+    if (damage !== undefined && damage.lastNs > fromNs) return { entry, lost: damage };
+    return isNewest(entry === undefined || (newest !== undefined && isAfter(newest, entry)) ? newest : entry);
   }
 
   /**

@@ -8,6 +8,8 @@ import { readSnapshot } from './state_snapshot.js';
 export interface OpenedState {
   readonly state: EntryState;
   readonly log: LogEnd;
+  /** The number of the last segment whose entries were in the past and in the snapshot; 0 for a new folder. */
+  readonly sealedSegment: number;
   /** Segments without entries that are not in the state: those of the snapshot, and one whose process was killed when it began. */
   readonly emptySegments: readonly number[];
   /** True if the last process wrote everything before it ended. */
@@ -81,7 +83,8 @@ export class StateReader {
     const emptySegments = listSegments(folder).filter(
       (one) => !unsealed.some(({ segment }) => segment === one),
     );
-    return { state: this.state, log: { last, unsealed }, emptySegments, isClean, damage };
+    const log = { last, unsealed };
+    return { state: this.state, log, sealedSegment: reach.segment, emptySegments, isClean, damage };
   }
 
   /** Closes the files. */

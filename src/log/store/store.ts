@@ -75,6 +75,10 @@ export class Store implements StoreReader {
     this.#damage = damage;
     this.#configured = options.assets;
     this.#candleRetentionMs = options.candleRetentionMs;
+    if (follower !== undefined && follower.last.segment < folder.sealedSegment)
+      follower.notice(
+        `it has the log to segment ${follower.last.segment} and had it to ${folder.sealedSegment}: files were removed, or are an older copy`,
+      );
     // The numbers of segments never repeat, even if the follower has a later copy of the log.
     const segment = Math.max(log.last.segment, follower?.last.segment ?? 0);
     this.#sealer = new SegmentSealer({

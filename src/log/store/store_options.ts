@@ -33,6 +33,8 @@ export interface SegmentFollower {
   readonly last: LastSegment;
   /** Takes the entries of a segment. A segment may come again. @throws Error (as a rejection) soon after the signal, unless it is done */
   seal(segment: SegmentReader, signal: AbortSignal): Promise<void>;
+  /** Receives damage of the files that the state of the folder shows, in words. */
+  notice(damage: string): void;
 }
 
 export interface StoreOptions

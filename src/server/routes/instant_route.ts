@@ -104,10 +104,12 @@ interface AnswerForm {
 class InstantReader {
   readonly #options: InstantRouteOptions;
   readonly #access: PastAccess;
+  readonly #startNs: bigint;
 
   constructor(options: InstantRouteOptions, access: PastAccess) {
     this.#options = options;
     this.#access = access;
+    this.#startNs = options.clock.nowNs();
   }
 
   async answer(
@@ -187,9 +189,11 @@ class InstantReader {
   }
 
   /** Returns the state of an asset that has not changed since the instant; `undefined` if the asset changed or is not listed. */
+  /** A state that the start found is not the answer, because only the past knows whether later ones are lost. */
   #inMemory({ names: [name], isListed }: WantedName, atNs: bigint): Instant | undefined {
     const newest = isListed ? this.#options.newest(name!) : undefined;
-    if (newest === undefined || newest.timeNs > atNs || newest.state === 'gap') return undefined;
+    if (newest === undefined || newest.timeNs > atNs || newest.timeNs < this.#startNs) return undefined;
+    if (newest.state === 'gap') return undefined;
     return newest.state === 'priced' ? newest : 'nothing';
   }
 

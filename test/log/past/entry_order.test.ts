@@ -33,3 +33,26 @@ test('a loss lasts until the next aggregate, and nothing before it tells what wa
   await sealAll(dir);
   await check(at(40));
 });
+
+test('the end of a price that is older than the files tells nothing about a later time', async (t) => {
+  const dir = t.testdir();
+  const past = await WrittenPast.open(dir);
+  await past.write([one(10), one(100)]);
+  await past.close();
+  await sealAll(dir);
+  // A start with an older state finds the end of its price.
+  const restored = await WrittenPast.open(dir);
+  await restored.write([stateText('ended', BTC, at(70))]);
+  const reader = readerOf(dir);
+  for (const [seconds, inForce] of [
+    [60, 10],
+    [120, 100],
+  ] as const)
+    t.equal(
+      textOfEntry((await reader.inForce(BTC, at(seconds)))!),
+      textOf(one(inForce)),
+      `after ${seconds} s`,
+    );
+  await reader.close();
+  await restored.close();
+});

@@ -131,6 +131,18 @@ test('a missing newest segment is named, and what it had is lost', async (t) => 
   t.notOk(store.isClean);
   t.match(store.health(), { ok: false, reason: /no segment after 1: the newest part of the log is missing/ });
   await store.close();
+  // The past that it had is gone too.
+  const notices: string[] = [];
+  const last = { segment: 0, id: '' };
+  const openFollower = async () => ({
+    last,
+    seal: async () => {},
+    notice: (text: string) => notices.push(text),
+  });
+  await (await openStore({ ...options, openFollower })).close();
+  t.match(notices, [
+    /^it has the log to segment 0 and had it to \d+: files were removed, or are an older copy/,
+  ]);
 });
 
 test('a segment that was killed when it began is no damage', async (t) => {

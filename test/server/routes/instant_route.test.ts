@@ -107,7 +107,7 @@ test('each instant has the aggregate that was in force, to the last character', 
     t.same(await ask('BTCUSD', one.signedAtNs), dataOf(one));
     t.same(await ask('BTCUSD', next.signedAtNs - 1n), dataOf(one));
   }
-  t.same(await ask('BTCUSD', clock.nowNs() - HOUR_NS), dataOf(all.at(-1)!), 'the last one, from memory');
+  t.same(await ask('BTCUSD', clock.nowNs() - HOUR_NS), dataOf(all.at(-1)!), 'the last one');
   const firstNs = all[0]!.signedAtNs;
   t.match(await ask('BTCUSD', firstNs - 1n), { status: 410, keptFromNs: firstNs });
   t.match(await ask('ETHUSD', firstNs), { status: 404, error: /timestamp/ });
@@ -233,5 +233,21 @@ test('an instant after a loss is not known until the next aggregate of the asset
   for (const atNs of [damaged.firstNs, all[1]!.signedAtNs, damaged.lastNs])
     t.match(await ask('BTCUSD', atNs), { status: 410, damaged });
   t.same(await ask('BTCUSD', all[2]!.signedAtNs), dataOf(all[2]!));
+  await close();
+});
+
+test('after a loss, a price that the start found is not in force', async (t) => {
+  const { add, commit, ask, writer, clock, close } = await openRoute(t);
+  const [found] = [...aggregatesOf('BTCUSD', HOUR_START_NS, 1)];
+  add(found!);
+  writer.log.append(LOSS_ENTRY);
+  await commit();
+  t.same(await ask('BTCUSD', clock.nowNs() - SECOND_NS), dataOf(found!), 'nothing is lost');
+  writer.log.append(LOSS_ENTRY);
+  await writer.log.durable();
+  t.match(await ask('BTCUSD', clock.nowNs() - SECOND_NS), {
+    status: 410,
+    damaged: { firstNs: found!.signedAtNs + 1n, lastNs: clock.nowNs() - SECOND_NS },
+  });
   await close();
 });
