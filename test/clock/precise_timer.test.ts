@@ -50,13 +50,3 @@ test('a rough time is called once, and replaces and is replaced like the others'
   await new Promise((resolve) => setTimeout(resolve, 2_100));
   t.equal(calls, 0, 'the replaced times do not call');
 });
-
-test('a time that is set while it stops does not start it again', async (t) => {
-  const { timer, next } = startTimer();
-  timer.at(clock.nowNs());
-  await next();
-  const stopped = timer.stop();
-  timer.at(clock.nowNs());
-  await stopped;
-  t.pass('its thread has ended');
-});

@@ -50,10 +50,3 @@ test('a damaged list is refused with a remedy', async (t) => {
   writeFileSync(file, whole.replace('format 1', 'format 2'));
   t.throws(() => StreamingIds.read(dir), /has format 2, and this version of tickseal reads format 1/);
 });
-
-test('a list that cannot be written changes nothing', async (t) => {
-  const dir = t.testdir();
-  const ids = StreamingIds.read(join(dir, 'missing'));
-  t.throws(() => ids.add(1, [A]), /streaming_ids\.txt cannot be written: /);
-  t.equal(ids.size, 0);
-});

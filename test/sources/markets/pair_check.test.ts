@@ -50,13 +50,3 @@ test('names that an exchange refuses or means otherwise', async (t) => {
   const { faults } = await checkPairs(coinbase, ['BTC/USDC'], signal);
   t.match(faults, [{ reason: /alias/ }]);
 });
-
-test('without the list all pairs are tried, and why is said', async (t) => {
-  const exchange = await LocalExchange.start(t, 'okx', []);
-  const address = `${listOf(exchange)}secret?key=abc`;
-  exchange.stop();
-  const report = await checkPairs(listOfMarket(MARKETS.okx, address), ['BTC/USDT'], signal);
-  t.same(report.usable, ['BTC/USDT']);
-  t.match(report.unread, /ECONNREFUSED/);
-  t.notMatch(report.unread, /secret|abc/);
-});
