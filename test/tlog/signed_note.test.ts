@@ -28,6 +28,8 @@ test('known notes verify, by Node and by WebCrypto', async (t) => {
     const tessera = parseVerifierKey(TESSERA_KEY);
     t.same(await verifySignatures(parseNote(TESSERA_CHECKPOINT), [foo, tessera], verify), [{ key: tessera }]);
     t.same(await verifySignatures(parseNote(NOTE), [tessera], verify), [], 'a line of another key');
+    const renamed = parseNote(NOTE.replace('— example.com/foo', '— example.com/fop'));
+    t.same(await verifySignatures(renamed, [foo], verify), [], 'the ID of the key under another name');
     const changed = parseNote(NOTE.replace('example message', 'Example message'));
     await t.rejects(verifySignatures(changed, [foo], verify), {
       name: 'TlogError',

@@ -159,24 +159,6 @@ test('expired and false records of another node cost only these records', async 
   t.same(readdirSync(join(folders.publicFolder, 'batch')), ['002']);
 });
 
-test('entries of another node that lead nowhere end the copy', async (t) => {
-  const source = new SourceLog(t);
-  const head = await source.grow(2);
-  const answers = [
-    new Uint8Array(0),
-    (await source.reader.publicFile('tile/entries/000.p/2'))!.subarray(0, 9),
-    Buffer.from('garbage'),
-    undefined,
-  ];
-  for (const answer of answers) {
-    const { followed } = await emptyFollower(t);
-    followed.joinOthers(source.others({ read: async () => answer }));
-    followed.receive('head', headOf(head));
-    await followed.settled;
-    t.match(followed.failure, /0 of 2 batches/);
-  }
-});
-
 /** Opens a mirror with a separate clock. */
 function mirrorIn(t: Test, others: OtherLogFiles) {
   const folders = ledgerFolders(t);

@@ -15,7 +15,7 @@ test('no hash is before the end of a period, also after a step back of the clock
       source = given;
     },
     add: (record: Uint8Array) => records.push(record),
-    troubles: () => ['the public log waits'],
+    troubles: () => [],
     close: async () => {},
   };
   const streams = new StreamLog({
@@ -33,9 +33,6 @@ test('no hash is before the end of a period, also after a step back of the clock
   t.equal(source!.endPeriod(SECOND_NS), 100n * SECOND_NS + 1n, 'so the hash is in a batch soon');
   streams.add(new Uint8Array(32));
   t.same(timesOfNew(), [100n * SECOND_NS + 1n]);
-  t.match(streams.troubles(), ['streams: the public log waits']);
-  t.equal(source!.epoch, 3);
-  t.notOk(source!.isOver);
   await streams.close();
   t.ok(source!.isOver);
   streams.add(new Uint8Array(32));

@@ -18,7 +18,8 @@ export class Agenda {
 
   at(atMs: number, run: () => void): void {
     const event = { atMs: Math.max(atMs, this.#nowMs), run };
-    this.#events.splice(this.#placeOf(event.atMs), 0, event);
+    const later = this.#events.findLastIndex((other) => other.atMs > event.atMs);
+    this.#events.splice(later + 1, 0, event);
   }
 
   after(delayMs: number, run: () => void): void {
@@ -38,16 +39,5 @@ export class Agenda {
       for (let turn = 0; turn < MICROTASK_TURNS; turn++) await undefined;
     }
     this.#nowMs = untilMs;
-  }
-
-  /** Returns the place of a new event: before all events of its time and of earlier times. */
-  #placeOf(atMs: number): number {
-    let [low, high] = [0, this.#events.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#events[middle]!.atMs > atMs) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

@@ -44,8 +44,6 @@ const STOPS_FOR_DATA =
  */
 export class Invariants {
   readonly violations: string[] = [];
-  /** The reasons for which nodes have stopped. */
-  readonly stops: string[] = [];
   readonly #nowMs: () => number;
   readonly #tickLeaseMs: number;
   #epochs: readonly Epoch[] = [];
@@ -283,7 +281,6 @@ export class Invariants {
 
   /** Checks that a node may stop. @param couldRestore true if the node has all records that the log has lost */
   fatal(node: string, reason: string, couldRestore = false): void {
-    this.stops.push(reason);
     if (!this.hasLostData || !STOPS_FOR_DATA.test(reason)) this.#violated(`${node} cannot go on: ${reason}`);
     else if (couldRestore) this.#violated(`${node} stops, and has what the log lost: ${reason}`);
   }
@@ -317,22 +314,19 @@ export class Invariants {
   }
 
   /**
-   * Counts the durable updates that are lost when an operator continues with a new log.
+   * Gives up the durable updates that are lost when an operator continues with a new log.
    * @param lastId the last applied record of the folder with which the new log begins
    * @param silentIds the last applied records of the nodes that have not stopped: none of them may have a lost update
    */
-  giveUp(lastId: string, silentIds: readonly string[]): number {
-    let count = 0;
+  giveUp(lastId: string, silentIds: readonly string[]): void {
     for (const value of this.#acknowledged) {
       const records = this.#logged.get(value) ?? [];
       const isIn = (last: string) => records.some((record) => this.#isInChain(last, record));
       if (isIn(lastId)) continue;
-      count++;
       if (silentIds.some(isIn))
         this.#violated(`update ${value} was durable and is lost, and a node that has it is silent`);
     }
     this.#acknowledged.clear();
-    return count;
   }
 
   unsettled(reason: string): void {

@@ -12,9 +12,6 @@ export interface Schedules {
 export interface Summary {
   readonly epochs: number;
   readonly acknowledged: number;
-  /** The number of nodes that stopped because the servers had lost or damaged records. */
-  readonly stopped: number;
-  readonly givenUp: number;
   readonly repeatedTimes: number;
   /** The first seeds that failed, with the violated invariants. The first one has a description of its schedule. */
   readonly failures: readonly string[];
@@ -24,11 +21,10 @@ const FAILURES_MAX = 5;
 
 const { first, last } = workerData as Schedules;
 const failures: string[] = [];
-const sum = { epochs: 0, acknowledged: 0, stopped: 0, givenUp: 0, repeatedTimes: 0 };
+const sum = { epochs: 0, acknowledged: 0, repeatedTimes: 0 };
 for (let seed = first; seed <= last && failures.length < FAILURES_MAX; seed++) {
   const outcome = await simulate(seed);
-  for (const key of ['epochs', 'acknowledged', 'stopped', 'givenUp', 'repeatedTimes'] as const)
-    sum[key] += outcome[key];
+  for (const key of ['epochs', 'acknowledged', 'repeatedTimes'] as const) sum[key] += outcome[key];
   if (outcome.violations.length > 0) failures.push(await inWords(seed, outcome.violations));
 }
 parentPort!.postMessage({ ...sum, failures } satisfies Summary);

@@ -45,26 +45,20 @@ export interface Outcome {
   readonly epochs: number;
   readonly records: number;
   readonly acknowledged: number;
-  /** The number of nodes that stopped because of lost or damaged records. */
-  readonly stopped: number;
   readonly repeatedTimes: number;
-  /** The number of durable updates lost when an operator continued with a new log. */
-  readonly givenUp: number;
 }
 
 /** Runs the schedule of a seed. */
 export async function simulate(seed: number, options: ScheduleOptions = {}): Promise<Outcome> {
   const simulation = new Simulation(options.plan ?? planOf(seed), options);
   await simulation.run();
-  const { invariants, servers, givenUp, acknowledged } = simulation;
+  const { invariants, servers, acknowledged } = simulation;
   return {
     violations: invariants.violations,
     epochs: invariants.epochCount,
     records: servers.log.length,
     acknowledged,
-    stopped: invariants.stops.length,
     repeatedTimes: invariants.repeatedTimes,
-    givenUp,
   };
 }
 
@@ -78,7 +72,6 @@ class Simulation {
   readonly servers: MessageServers;
   readonly #nodes: SimulatedNode[] = [];
   #value = 0;
-  givenUp = 0;
   acknowledged = 0;
 
   constructor(plan: Plan, { tell }: ScheduleOptions) {
@@ -219,12 +212,11 @@ class Simulation {
       .filter(({ role }) => role === 'aggregator')
       .reduce((best, node) => (this.#isNewer(node, best) ? node : best));
     this.acknowledged += this.invariants.acknowledgedCount;
-    const lost = this.invariants.giveUp(
+    this.invariants.giveUp(
       first.kept.lastId,
       silent.map(({ kept }) => kept.lastId),
     );
     this.#tell?.(`the operator makes a new log, and ${first.name} begins it`);
-    this.givenUp += lost;
     for (const node of this.#nodes) node.forgetLog();
     this.servers.empty();
     first.start();

@@ -18,14 +18,9 @@ export async function withstands(
     const begin = first + thread * size;
     return run({ first: begin, last: Math.min(begin + size - 1, last) });
   });
-  const beganMs = performance.now();
   const summaries = await Promise.all(parts);
   const sum = (key: Exclude<keyof Summary, 'failures'>) => summaries.reduce((all, one) => all + one[key], 0);
   t.equal(summaries.flatMap(({ failures }) => failures).join('\n\n'), '');
-  const perSecond = Math.round((1_000 * count) / (performance.now() - beganMs));
-  t.comment(
-    `${sum('epochs')} epochs, ${sum('acknowledged')} durable acknowledgements; ${sum('stopped')} nodes stopped, because servers had lost or damaged records, and ${sum('givenUp')} acknowledged updates were given up; ${sum('repeatedTimes')} times got a second value after a loss; ${perSecond} seeds/s`,
-  );
   // A single schedule may contain no events, so these checks need several schedules.
   const repeatedTimes = sum('repeatedTimes');
   if (count === 1) return { repeatedTimes };
