@@ -27,7 +27,7 @@ const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 210 };
  * queue that is never drained would grow by about 97 MiB: 1,000 frames of 1 KB every 100 ms for 10 s.
  */
 const GROWTH_MIB_MAX = 8;
-const MEMORY_PROBE = new URL('../workloads/memory_probe.js', import.meta.url).href;
+const MEMORY_PROBE = new URL('../../scripts/load/memory_probe.js', import.meta.url).href;
 
 export const distinctSets: Row = {
   name: 'distinct-sets',

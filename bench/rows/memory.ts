@@ -21,7 +21,7 @@ const MIB = 2 ** 20;
  * the memory that V8's threads have freed. Otherwise glibc raises the threshold, and `malloc_trim` returns the end of the main heap only.
  */
 const MEASURED: StartOptions = {
-  nodeOptions: `--max-semi-space-size=1 --import ${new URL('../workloads/memory_probe.js', import.meta.url).href}`,
+  nodeOptions: `--max-semi-space-size=1 --import ${new URL('../../scripts/load/memory_probe.js', import.meta.url).href}`,
   probed: true,
   wrapper: ['env', `MALLOC_TRIM_THRESHOLD_=${2 ** 17}`],
 };

@@ -22,6 +22,8 @@ export interface Seen {
   readonly ackMs: number;
   readonly loopDelayMs: number;
   readonly cpuShare: number;
+  /** The anonymous memory of the service at the end of the period. */
+  readonly bytes: number;
   /**
    * The share of the time for which threads of the service were ready to run but had no core. It measures the noise of the
    * machine.
@@ -97,6 +99,7 @@ export class Healthy {
       ackMs: percentile(this.#publisher.delaysMs, 99),
       loopDelayMs: metrics.get('tickseal_event_loop_delay_max_seconds')! * 1_000,
       cpuShare: serverShare,
+      bytes: this.#service.anonymousBytes(),
       waitShare: serverWaitShare,
     };
   }

@@ -38,7 +38,7 @@ async function measure(scale: Scale) {
     clockPeriod: '100ms',
   });
   const updates = new Updates('evm');
-  const reader = new Reader();
+  const reader: Reader = { values: new SignedValues(), kept: new KeptPrices() };
   const acknowledged: Account = new Map();
   const readyMs: number[] = [];
   const pricedMs: number[] = [];
@@ -100,16 +100,10 @@ async function measure(scale: Scale) {
   ];
 }
 
-/** The clients that read from the service. They are the same for all of its processes, so no time may go back. */
-class Reader {
-  readonly values = new SignedValues();
-  readonly kept = new KeptPrices();
-
-  /** Takes a frame of a signed stream. */
-  take(frame: Buffer, connection: number): void {
-    const hex = /"p":"0x([0-9a-f]+)"/.exec(frame.toString('latin1'))?.[1];
-    if (hex !== undefined) this.values.takePayload(hex, `stream ${connection}`);
-  }
+/** What clients read from the service. They are the same for all of its processes, so no time may go back. */
+interface Reader {
+  readonly values: SignedValues;
+  readonly kept: KeptPrices;
 }
 
 /** Reads the newest aggregates of a process again and again. */
@@ -157,7 +151,7 @@ async function killUnderLoad(
     query: 'message_type=signed_ecdsa',
     count: SUBSCRIBERS,
     assetsOf: (connection) => [connection % ASSETS, ASSETS - 1],
-    onFrame: (frame, connection) => reader.take(frame, connection),
+    onFrame: (frame, connection) => reader.values.takeFrame(frame.toString('latin1'), `stream ${connection}`),
   });
   const poll = new Poll(port, reader);
   const stop = keepSending(publishers, SEND_INTERVAL_MS);

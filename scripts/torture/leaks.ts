@@ -5,9 +5,9 @@ import { type ServerProcess, startService } from '../load/server_process.js';
 import { openStreams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
-import { type Check, count, exactly, measured, NONE, type Scale, SOME, timing } from './check.js';
+import { type Check, count, exactly, measured, NONE, type Scale, timing } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
-import { PROBED, until, writeTortureConfig } from './service.js';
+import { until, writeTortureConfig } from './service.js';
 
 /** The check of the memory that remains after clients connect and leave, or change their subscriptions. */
 export const leaks: Check = {
@@ -17,7 +17,7 @@ export const leaks: Check = {
 };
 
 const TIMES: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 100 };
-const ASSETS = 200;
+const ASSETS = Array.from({ length: 200 }, (_, asset) => asset);
 const OPEN_AT_ONCE = 100;
 const SUBSCRIBERS = 10;
 /**
@@ -31,64 +31,41 @@ const SAMPLE_INTERVAL_MS = 300;
 
 async function measure(scale: Scale) {
   const times = TIMES[scale];
-  const { file } = writeTortureConfig({ assets: ASSETS }, { control_messages_per_second: 1_000_000 });
-  const service = await startService(file, PROBED);
-  const assets = Array.from({ length: ASSETS }, (_, asset) => asset);
+  const { file } = writeTortureConfig({ assets: ASSETS.length }, { control_messages_per_second: 1_000_000 });
+  const probe = new URL('../load/memory_probe.js', import.meta.url).href;
+  const service = await startService(file, { nodeOptions: `--import ${probe}`, probed: true });
+  const { port } = service;
   const updates = new Updates('evm');
-  const publisher = await AckedPublisher.open({
-    port: service.port,
-    publisher: 0,
-    assets,
-    ack: 'true',
-    updates,
-  });
+  const publisher = await AckedPublisher.open({ port, publisher: 0, assets: ASSETS, ack: 'true', updates });
   const stop = keepSending([publisher], 100);
-
   // The first turn fills permanent memory, such as compiled code, pools and the sets of topics.
-  await openAndClose(service, times / 2);
-  await changeSets(service, times / 2, 0);
+  await openAndClose(port, times / 2);
+  await changeSets(port, 0, times / 2);
   const before = await atRest(service, SAMPLES[scale]);
-  await openAndClose(service, times);
+  await openAndClose(port, times);
   const between = await atRest(service, SAMPLES[scale]);
-  const groupsMost = await changeSets(service, times, times / 2);
+  await changeSets(port, times / 2, times);
   const after = await atRest(service, SAMPLES[scale]);
   stop();
   await service.stop();
-  const bytesEach = (one: State, next: State) => (next.heapBytes - one.heapBytes) / times;
   const bound = { atMost: BYTES_EACH_MAX };
   return [
     measured('heap before', before.heapBytes / 1e6, 'MB'),
-    timing(`  after ${times} sockets, each`, bytesEach(before, between), 'bytes', bound),
-    timing(`  after ${times} sets, each`, bytesEach(between, after), 'bytes', bound),
-    measured(
-      'memory of the process, for each socket and set',
-      (after.anonymousBytes - before.anonymousBytes) / times / 2,
-      'bytes',
-    ),
+    timing(`  after ${times} sockets, each`, (between.heapBytes - before.heapBytes) / times, 'bytes', bound),
+    timing(`  after ${times} sets, each`, (after.heapBytes - between.heapBytes) / times, 'bytes', bound),
     count('connections, more than before', after.connections - before.connections, NONE),
-    count('groups, each with its topic, most at once', groupsMost, SOME),
-    count('  at the end', after.groups, exactly(before.groups)),
+    count('groups of readers, each with its topic', after.groups, exactly(before.groups)),
   ];
 }
 
-interface State {
-  readonly heapBytes: number;
-  readonly anonymousBytes: number;
-  readonly connections: number;
-  readonly groups: number;
-}
-
 /** Measures the memory while only the publisher is connected. */
-async function atRest(service: ServerProcess, samples: number): Promise<State> {
-  await until(
-    'the sockets are closed',
-    async () => (await readMetrics(service)).get('tickseal_stream_connections') === 0,
-  );
-  // Promises and timers of finished work exist for a moment longer.
-  await until(
-    'no signature waits',
-    async () => (await readMetrics(service)).get('tickseal_crypto_jobs_queued') === 0,
-  );
+async function atRest(service: ServerProcess, samples: number) {
+  await until('no reader is connected, and no signature waits', async () => {
+    const metrics = await readMetrics(service);
+    return (
+      metrics.get('tickseal_stream_connections') === 0 && metrics.get('tickseal_crypto_jobs_queued') === 0
+    );
+  });
   let heapBytes = Number.POSITIVE_INFINITY;
   for (let i = 0; i < samples; i++) {
     heapBytes = Math.min(heapBytes, (await service.ask('heap')) as number);
@@ -97,41 +74,30 @@ async function atRest(service: ServerProcess, samples: number): Promise<State> {
   const metrics = await readMetrics(service);
   return {
     heapBytes,
-    anonymousBytes: service.anonymousBytes(),
     connections: metrics.get('tickseal_connections')!,
     groups: metrics.get('tickseal_stream_groups')!,
   };
 }
 
-async function openAndClose(service: ServerProcess, times: number): Promise<void> {
+async function openAndClose(port: number, times: number): Promise<void> {
+  const queries = ['channel=real_time', 'channel=100ms&message_type=signed_ecdsa'];
   for (let opened = 0; opened < times; opened += OPEN_AT_ONCE) {
-    const streams = await openStreams({
-      port: service.port,
-      query:
-        opened % (2 * OPEN_AT_ONCE) === 0 ? 'channel=real_time' : 'channel=100ms&message_type=signed_ecdsa',
-      count: OPEN_AT_ONCE,
-      assetsOf: (connection) => [connection % ASSETS],
-    });
-    streams.close();
+    const query = queries[(opened / OPEN_AT_ONCE) % 2]!;
+    const assetsOf = (connection: number) => [connection % ASSETS.length];
+    (await openStreams({ port, query, count: OPEN_AT_ONCE, assetsOf })).close();
   }
 }
 
-/**
- * Subscribes to one set after the other, and unsubscribes from each.
- * @returns the largest number of groups at any time
- */
-async function changeSets(service: ServerProcess, times: number, firstSet: number): Promise<number> {
-  let groupsMost = 0;
+/** Subscribes to one set of assets after the other, and unsubscribes from each. */
+async function changeSets(port: number, first: number, times: number): Promise<void> {
   await Promise.all(
     Array.from({ length: SUBSCRIBERS }, async (_, subscriber) => {
       let onAnswer = () => {};
       const socket = await openFrameSocket({
-        port: service.port,
+        port,
         path: '/ws?channel=100ms',
         token: TOKEN,
-        onFrame: (payload) => {
-          if (payload.includes('subscribe"')) onAnswer();
-        },
+        onFrame: (payload) => payload.includes('subscribe"') && onAnswer(),
       });
       const request = (type: string, assets: readonly number[]) =>
         new Promise<void>((resolve) => {
@@ -139,23 +105,13 @@ async function changeSets(service: ServerProcess, times: number, firstSet: numbe
           socket.write(clientFrame(JSON.stringify({ type, assets, id: 1 })));
         });
       for (let i = subscriber; i < times; i += SUBSCRIBERS) {
-        const set = setOf(firstSet + i);
-        await request('subscribe', set);
-        if (i % 1_000 === 0)
-          groupsMost = Math.max(groupsMost, (await readMetrics(service)).get('tickseal_stream_groups')!);
-        await request('unsubscribe', set);
+        // No other number gives these two neighbours and this third asset.
+        const at = first + i;
+        const assets = [0, 1, 2 + Math.floor(at / ASSETS.length)].map((step) => (at + step) % ASSETS.length);
+        await request('subscribe', assets);
+        await request('unsubscribe', assets);
       }
       socket.close();
     }),
   );
-  return groupsMost;
-}
-
-/** Returns three assets. The set differs for each number below about 7,880,000. */
-function setOf(number: number): number[] {
-  const a = number % (ASSETS - 2);
-  const rest = Math.floor(number / (ASSETS - 2));
-  const b = a + 1 + (rest % (ASSETS - a - 2));
-  const c = b + 1 + (Math.floor(rest / (ASSETS - a - 2)) % (ASSETS - b - 1));
-  return [a, b, c];
 }

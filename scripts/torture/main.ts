@@ -8,16 +8,13 @@ import { fair } from './fair.js';
 import { handles } from './handles.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
-import { ranges } from './ranges.js';
-import { stalled } from './stalled.js';
 import { type Outcome, outcomesTable, summary } from './table.js';
-import { threads } from './threads.js';
 
 /**
  * Runs the checks of `npm run torture` one after the other, each against a service in a separate process. Then prints a table of all
  * figures. The exit status is 1 when a figure misses its limit. README.md describes the arguments.
  */
-const CHECKS: readonly Check[] = [stalled, kill, leaks, handles, threads, cluster, power, disk, fair, ranges];
+const CHECKS: readonly Check[] = [kill, leaks, handles, cluster, power, disk, fair];
 
 /** The time after which a check counts as hung. */
 const CHECK_MS_MAX = 600_000;

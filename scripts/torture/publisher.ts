@@ -10,6 +10,10 @@ export interface AckedPublisherOptions {
   readonly assets: readonly number[];
   readonly ack: 'true' | 'durable';
   readonly updates: Updates;
+  /** Called for each accepted update, and for the reason of each refused one. */
+  readonly onAccepted?: (update: Update) => void;
+  readonly onRejected?: (reason: string) => void;
+  readonly onClose?: () => void;
 }
 
 interface Sent {
@@ -46,6 +50,7 @@ export class AckedPublisher {
       onFrame: (payload) => publisher.#take(payload.toString()),
       onClose: () => {
         publisher.isClosed = true;
+        options.onClose?.();
       },
     });
     return publisher;
@@ -60,19 +65,15 @@ export class AckedPublisher {
     return this.#pending.size;
   }
 
-  send(): void {
-    const { updates, publisher, assets } = this.#options;
+  /** Sends an update of each of these assets; default: of all. */
+  send(assets = this.#options.assets): void {
+    const { updates, publisher } = this.#options;
     const made = assets.map((asset) => updates.update(publisher, asset));
     const traceId = String(this.#sent++);
-    const frame = clientFrame(
-      publishMessage(
-        made.map(({ text }) => text),
-        traceId,
-      ),
-    );
+    const texts = made.map(({ text }) => text);
     const bySymbol = new Map(made.map((update) => [update.symbol, update]));
     this.#pending.set(traceId, { atMs: performance.now(), updates: bySymbol });
-    this.#socket!.write(frame);
+    this.#socket!.write(clientFrame(publishMessage(texts, traceId)));
   }
 
   close(): void {
@@ -85,10 +86,15 @@ export class AckedPublisher {
     this.#pending.delete(answer.trace_id);
     this.delaysMs.push(performance.now() - sent.atMs);
     if (answer.type === 'error') this.errors.push(answer.error);
-    const { accepted = [] } = answer;
+    const { accepted = [], rejected = {} } = answer;
     this.updatesAccepted += accepted.length;
-    // Answers may arrive in another order than their messages.
-    for (const symbol of accepted) keepNewer(this.acknowledged, symbol, sent.updates.get(symbol)!);
+    for (const symbol of accepted) {
+      const update = sent.updates.get(symbol)!;
+      // Answers may arrive in another order than their messages.
+      keepNewer(this.acknowledged, symbol, update);
+      this.#options.onAccepted?.(update);
+    }
+    for (const reason of Object.values(rejected)) this.#options.onRejected?.(reason);
   }
 }
 
@@ -97,6 +103,7 @@ interface Answer {
   readonly trace_id: string;
   readonly error: string;
   readonly accepted?: readonly string[];
+  readonly rejected?: Readonly<Record<string, string>>;
 }
 
 /**

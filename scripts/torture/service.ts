@@ -1,17 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type LoadConfig, writeConfig } from '../load/config.js';
 import { fetchOnce } from '../load/fetch_body.js';
-import type { ServerProcess, StartOptions } from '../load/server_process.js';
+import type { ServerProcess } from '../load/server_process.js';
 import { eventually } from '../load/wait.js';
-
-/**
- * The options that load `probe.ts` into all threads of a service. The request `heap` returns the bytes in the main thread's heap and external
- * memory after a garbage collection; `crashServer` makes one more serving thread throw an exception.
- */
-export const PROBED: StartOptions = {
-  nodeOptions: `--import ${new URL('./probe.js', import.meta.url).href}`,
-  probed: true,
-};
 
 /** The parts of a configuration file that checks change. */
 export interface ConfigFile {

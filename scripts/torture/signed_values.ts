@@ -57,10 +57,12 @@ export class SignedValues {
   }
 
   /**
-   * @param hex the payload of a `signed_ecdsa` frame, without `0x`
+   * Takes a frame of a signed stream.
    * @param reader the name of the reader; for each name, times must not go back
    */
-  takePayload(hex: string, reader: string): void {
+  takeFrame(frame: string, reader: string): void {
+    const hex = /"p":"0x([0-9a-f]+)"/.exec(frame)?.[1];
+    if (hex === undefined) return;
     if (this.#recent.size >= RECENT_MAX) this.#recent = new Map();
     const timeNs = this.#recent.get(hex) ?? this.#decode(hex);
     this.#recent.set(hex, timeNs);

@@ -5,7 +5,7 @@ import { test } from 'tap';
 
 const MAIN = fileURLToPath(new URL('../../scripts/torture/main.js', import.meta.url));
 /** The checks whose attacks no other test of the whole tier makes. */
-const CHECKS = ['stalled', 'leaks', 'handles', 'threads', 'power', 'fair', 'ranges'];
+const CHECKS = ['leaks', 'handles', 'power', 'fair'];
 
 test('checks of the torture pass at their smallest size', async (t) => {
   // `env` removes the test runner's loaders from the environment, because the loaders would also need file handles.

@@ -1,5 +1,6 @@
+import { connect } from 'node:net';
 import { type Test, test } from 'tap';
-import { pause } from '../../scripts/load/wait.js';
+import { eventually, pause } from '../../scripts/load/wait.js';
 import { publishMessage } from '../../src/client/index.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { FAULT_VARIABLE, type Fault } from './fault_injection.js';
@@ -103,4 +104,42 @@ test('a thread that hangs is not ready, counted, logged and replaced, and the st
   running.child.kill('SIGTERM');
   t.same(await running.exited, { code: 0, signal: null });
   t.equal(running.stderr, '');
+});
+
+const HEAD = 'GET /v1/prices/latest?assets=A1 HTTP/1.1\r\nHost: x\r\n';
+const UPGRADE =
+  'GET /ws?channel=10ms HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+/** Bytes that leave a connection in any state in which its thread can end. A thread answers fewer than 300 requests in one turn. */
+const UNFINISHED = [
+  HEAD,
+  `${HEAD}\r\n`.repeat(300),
+  `${HEAD}\r\n${HEAD}`,
+  `${HEAD}Content-Length: 3\r\n\r\nab`,
+  UPGRADE,
+  UPGRADE.slice(0, -9),
+  `${UPGRADE}\x81\xfe`,
+];
+
+test('the process survives threads that crash with connections in any state', async (t) => {
+  const { running, url, adminUrl, inject } = await start(t, 'crash', 2);
+  const isRepaired = async (crashes: number) => {
+    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+    const [, failures] = /^tickseal_listen_thread_failures_total (\d+)$/m.exec(metrics) ?? [];
+    return Number(failures) === crashes && /^tickseal_listen_threads 2$/m.test(metrics);
+  };
+  for (let crashes = 1; crashes <= 3; crashes++) {
+    const sockets = Array.from({ length: 8 * UNFINISHED.length }, (_, i) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+      socket.write(UNFINISHED[i % UNFINISHED.length]!, 'latin1');
+      // A paused client reads nothing, so the service must wait for the client.
+      return i % 5 === 0 ? socket.pause() : socket.resume();
+    });
+    await pause(10 * LOOK_MS);
+    inject();
+    await eventually(() => isRepaired(crashes));
+    for (const socket of sockets) socket.destroy();
+  }
+  running.child.kill('SIGTERM');
+  t.same(await running.exited, { code: 0, signal: null });
 });

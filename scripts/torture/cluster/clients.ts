@@ -1,8 +1,8 @@
-import { symbolOf, TOKEN } from '../../load/config.js';
-import { clientFrame, type FrameSocket, openFrameSocket } from '../../load/frame_socket.js';
+import { symbolOf } from '../../load/config.js';
 import { openStreams } from '../../load/streams.js';
-import { publishMessage, type Updates } from '../../load/updates.js';
+import type { Updates } from '../../load/updates.js';
 import { pause } from '../../load/wait.js';
+import { AckedPublisher } from '../publisher.js';
 import type { SignedValues } from '../signed_values.js';
 import { ASSETS, type TortureNode } from './nodes.js';
 import { Track } from './silences.js';
@@ -27,10 +27,7 @@ export class NodeReader {
     this.#pollMs = pollMs;
     void this.#poll();
     void this.#stream('', (text) => /"ts"/.test(text) && this.streams.note());
-    void this.#stream('message_type=signed_ecdsa', (text) => {
-      const hex = /"p":"0x([0-9a-f]+)"/.exec(text)?.[1];
-      if (hex !== undefined) this.#values.takePayload(hex, `${node.number}`);
-    });
+    void this.#stream('message_type=signed_ecdsa', (text) => this.#values.takeFrame(text, `${node.number}`));
   }
 
   stop(): void {
@@ -78,33 +75,27 @@ export class NodeReader {
  * durable.
  */
 export class RoamingPublisher {
-  readonly #publisher: number;
+  /** The number of the publisher, which also selects its preferred node. */
+  readonly publisher: number;
   readonly #nodes: readonly TortureNode[];
   readonly #updates: Updates;
-  readonly #home: number;
-  #at: number;
-  #socket: FrameSocket | undefined;
+  #at = 0;
+  #open: AckedPublisher | undefined;
   #sent = 0;
-  #pending = new Map<string, { readonly name: string; readonly atMs: number }>();
   readonly #timer: NodeJS.Timeout;
   readonly acks = new Track('ack');
   /** The acknowledged updates in the form `symbol timestamp`. */
   readonly acknowledged = new Set<string>();
-  readonly refusals = new Map<string, number>();
-  readonly errors = new Map<string, number>();
+  /** The reasons of refused updates. */
+  readonly refusals: string[] = [];
 
-  /**
-   * @param publisher the number of the publisher, which also selects its preferred node
-   * @param sendMs the time between two updates
-   */
+  /** @param sendMs the time between two updates */
   constructor(publisher: number, nodes: readonly TortureNode[], updates: Updates, sendMs: number) {
-    this.#publisher = publisher;
+    this.publisher = publisher;
     this.#nodes = nodes;
     this.#updates = updates;
-    this.#home = publisher % nodes.length;
-    this.#at = this.#home;
     void this.#connect();
-    this.#timer = setInterval(() => this.#send(), sendMs);
+    this.#timer = setInterval(() => this.#open?.send([this.#sent++ % ASSETS]), sendMs);
   }
 
   /** The node to which the publisher is connected. */
@@ -112,27 +103,23 @@ export class RoamingPublisher {
     return this.#nodes[this.#at]!;
   }
 
-  get publisher(): number {
-    return this.#publisher;
+  /** The publisher's preferred node. */
+  get home(): TortureNode {
+    return this.#nodes[this.publisher % this.#nodes.length]!;
+  }
+
+  get isHome(): boolean {
+    return this.#open !== undefined && this.node === this.home;
   }
 
   /** The number of messages without an answer on the open connection. */
   get unanswered(): number {
-    return this.#pending.size;
-  }
-
-  /** The publisher's preferred node. */
-  get home(): TortureNode {
-    return this.#nodes[this.#home]!;
-  }
-
-  get isHome(): boolean {
-    return this.#socket !== undefined && this.#at === this.#home;
+    return this.#open?.unanswered ?? 0;
   }
 
   /** Closes a connection to any other node. The publisher then connects to its preferred node. */
   goHome(): void {
-    if (!this.isHome) this.#socket?.close();
+    if (!this.isHome) this.#open?.close();
   }
 
   /** Stops sending. */
@@ -141,59 +128,27 @@ export class RoamingPublisher {
   }
 
   async #connect(): Promise<void> {
-    for (this.#at = this.#home; ; this.#at = (this.#at + 1) % this.#nodes.length) {
+    this.#open = undefined;
+    for (this.#at = this.#nodes.indexOf(this.home); ; this.#at = (this.#at + 1) % this.#nodes.length) {
       const port = this.node.service?.port;
-      try {
-        if (port !== undefined) {
-          this.#socket = await openFrameSocket({
-            port,
-            path: '/evm/publish?ack=durable',
-            token: TOKEN,
-            onFrame: (payload) => this.#take(payload.toString()),
-            onClose: () => {
-              this.#socket = undefined;
-              this.#pending = new Map();
-              void this.#connect();
-            },
-          });
-          return;
-        }
-      } catch {
-        // This node refused the connection or failed; the next node may accept it.
+      if (port !== undefined) {
+        this.#open = await AckedPublisher.open({
+          port,
+          publisher: this.publisher,
+          assets: ALL,
+          ack: 'durable',
+          updates: this.#updates,
+          onAccepted: ({ symbol, timestampNs }) => {
+            this.acknowledged.add(`${symbol} ${timestampNs}`);
+            this.acks.note();
+          },
+          onRejected: (reason) => this.refusals.push(reason),
+          onClose: () => void this.#connect(),
+        }).catch(() => undefined);
+        // A node that refused the connection or failed gives its turn to the next one.
+        if (this.#open !== undefined) return;
       }
       await pause(RECONNECT_MS);
     }
   }
-
-  #send(): void {
-    if (this.#socket === undefined) return;
-    const traceId = String(this.#sent++);
-    const { symbol, timestampNs, text } = this.#updates.update(this.#publisher, this.#sent % ASSETS);
-    this.#pending.set(traceId, { name: `${symbol} ${timestampNs}`, atMs: performance.now() });
-    this.#socket.write(clientFrame(publishMessage([text], traceId)));
-  }
-
-  #take(text: string): void {
-    const answer = JSON.parse(text) as Answer;
-    const sent = this.#pending.get(answer.trace_id);
-    if (sent === undefined) return;
-    this.#pending.delete(answer.trace_id);
-    if (answer.type === 'error') count(this.errors, answer.error);
-    for (const reason of Object.values(answer.rejected ?? {})) count(this.refusals, reason);
-    if ((answer.accepted ?? []).length === 0) return;
-    this.acknowledged.add(sent.name);
-    this.acks.note();
-  }
-}
-
-interface Answer {
-  readonly type: 'ack' | 'error';
-  readonly trace_id: string;
-  readonly error: string;
-  readonly accepted?: readonly string[];
-  readonly rejected?: Readonly<Record<string, string>>;
-}
-
-function count(counts: Map<string, number>, what: string): void {
-  counts.set(what, (counts.get(what) ?? 0) + 1);
 }

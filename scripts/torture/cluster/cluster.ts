@@ -18,10 +18,9 @@ import {
 import { until } from '../service.js';
 import { SignedValues } from '../signed_values.js';
 import { NodeReader, RoamingPublisher } from './clients.js';
-import { FAULTS, type Fault, type SilenceLimits } from './faults.js';
+import { FAULTS, type Fault, POWER_FAULTS, type SilenceLimits } from './faults.js';
 import { LogAccount } from './log_account.js';
-import { PUBLISHERS, TortureCluster, type TortureNode, WITHOUT_SERVER } from './nodes.js';
-import { POWER_FAULTS } from './power_faults.js';
+import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
 import { ServerPower } from './synced_files.js';
 
@@ -62,10 +61,14 @@ async function measure(
   canLosePower: boolean,
 ): Promise<readonly Finding[] | Skipped> {
   const binary = findNatsServer();
-  if (binary === undefined) return WITHOUT_SERVER;
+  if (binary === undefined)
+    return {
+      skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
+    };
   const missing = canLosePower ? ServerPower.missing() : undefined;
   if (missing !== undefined) return { skipped: missing };
-  const torture = new ClusterTorture(await TortureCluster.start({ binary, canLosePower }), scale);
+  const power = canLosePower ? new ServerPower() : undefined;
+  const torture = new ClusterTorture(await TortureCluster.start(binary, power), scale);
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
   const named = Object.entries(all).filter(([name]) => only === undefined || name === only);
@@ -119,8 +122,6 @@ class ClusterTorture {
       await step.act();
       await this.#settle(performance.now(), tracks);
       this.#note(step.name, startMs, tracks, step.limits);
-      const { apart } = step;
-      if (apart) this.#note(apart.name, startMs, this.#tracksOf(apart.nodes), apart.limits);
     }
     await this.#settle(performance.now());
   }
@@ -159,15 +160,10 @@ class ClusterTorture {
   }
 
   #tracks(except: readonly TortureNode[]): Track[] {
-    return this.#tracksOf(this.#cluster.nodes.filter((node) => !except.includes(node)));
-  }
-
-  #tracksOf(nodes: readonly TortureNode[]): Track[] {
+    const isSeen = ({ node }: { readonly node: TortureNode }) => !except.includes(node);
     return [
-      ...this.#readers
-        .filter(({ node }) => nodes.includes(node))
-        .flatMap(({ streams, rest }) => [streams, rest]),
-      ...this.#publishers.filter(({ node }) => nodes.includes(node)).map(({ acks }) => acks),
+      ...this.#readers.filter(isSeen).flatMap(({ streams, rest }) => [streams, rest]),
+      ...this.#publishers.filter(isSeen).map(({ acks }) => acks),
     ];
   }
 
@@ -207,18 +203,15 @@ class ClusterTorture {
       const key = toHex(publisherKeys('evm', publisher).key);
       return [...acknowledged].filter((name) => !log.inputs.has(`${key} ${name}`)).length;
     });
-    const refusals = totalsOf(this.#publishers.map((publisher) => publisher.refusals));
-    const errors = totalsOf(this.#publishers.map((publisher) => publisher.errors));
-    const shown = (counts: ReadonlyMap<string, number>, what: string): Finding[] =>
-      [...counts].map(([reason, value]) => count(`  ${what}: ${reason}`, value));
+    const refusals = this.#publishers.flatMap((publisher) => publisher.refusals);
     const acknowledged = sum(this.#publishers.map((publisher) => publisher.acknowledged.size));
     return [
       count('durable acknowledgements', acknowledged, SOME),
       count('  not in the log', sum(lost), NONE),
-      count('updates refused', sum(refusals.values()), NONE),
-      ...shown(refusals, 'refused'),
-      count('messages answered with an error', sum(errors.values())),
-      ...shown(errors, 'error'),
+      count('updates refused', refusals.length, NONE),
+      ...[...new Set(refusals)].map((reason) =>
+        count(`  ${reason}`, refusals.filter((one) => one === reason).length),
+      ),
       count('records of the log', log.records),
       ...this.#values.findings(),
       count('processes that ended by themselves', crashes, NONE),
@@ -231,10 +224,3 @@ const SIGNAL_NAMES: Readonly<Record<Signal, string>> = {
   rest: 'REST',
   ack: 'durable answers',
 };
-
-function totalsOf(all: readonly ReadonlyMap<string, number>[]): Map<string, number> {
-  const totals = new Map<string, number>();
-  for (const [name, value] of all.flatMap((counts) => [...counts]))
-    totals.set(name, (totals.get(name) ?? 0) + value);
-  return totals;
-}

@@ -9,12 +9,7 @@ import { type ServerProcess, startService } from '../../load/server_process.js';
 import { TcpProxy } from '../../load/tcp_proxy.js';
 import { eventually, pause } from '../../load/wait.js';
 import { changeConfig, readiness, until } from '../service.js';
-import { ServerPower } from './synced_files.js';
-
-/** The result of a check of a cluster on a machine without a message server. */
-export const WITHOUT_SERVER = {
-  skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
-} as const;
+import type { ServerPower } from './synced_files.js';
 
 export const ASSETS = 4;
 export const PUBLISHERS = 4;
@@ -26,20 +21,17 @@ const READY_MS_MAX = 120_000;
 
 /** A node: a process of the service with its own configuration and keys, and with a proxy to each message server. */
 export class TortureNode {
-  readonly number: number;
-  /** The proxies by message server. The node uses the proxy that has a connection. */
-  readonly proxies: readonly TcpProxy[];
-  readonly #file: string;
   service: ServerProcess | undefined;
   /** The number of times that the process ended without a request. */
   crashes = 0;
   #isEnding = false;
 
-  constructor(number: number, file: string, proxies: readonly TcpProxy[]) {
-    this.number = number;
-    this.#file = file;
-    this.proxies = proxies;
-  }
+  /** @param proxies the proxies by message server. The node uses the proxy that has a connection */
+  constructor(
+    readonly number: number,
+    readonly file: string,
+    readonly proxies: readonly TcpProxy[],
+  ) {}
 
   get isAggregator(): boolean {
     return this.number <= AGGREGATORS;
@@ -47,7 +39,7 @@ export class TortureNode {
 
   /** The message server that the node's configuration prefers. */
   get home(): number {
-    return homeOf(this.number);
+    return (this.number - 1) % SERVERS;
   }
 
   /** The message server to which the node is connected. */
@@ -70,7 +62,7 @@ export class TortureNode {
    * supervisor would.
    */
   #startService(): Promise<ServerProcess> {
-    const start = () => startService(this.#file, { isQuiet: true }).catch(() => false as const);
+    const start = () => startService(this.file, { isQuiet: true }).catch(() => false as const);
     return eventually(start, { what: `node ${this.number} starts` });
   }
 
@@ -93,37 +85,27 @@ export class TortureNode {
   }
 }
 
-export interface TortureClusterOptions {
-  /** The program of the message servers. */
-  readonly binary: string;
-  /** True to record the synced bytes of the servers, so that a fault can cut their power. */
-  readonly canLosePower: boolean;
-}
-
 /** Three message servers, two aggregators and two edges. Every connection between them has a proxy. */
 export class TortureCluster {
-  readonly servers: NatsServers;
   /** The proxies between servers, by `from to`. */
   readonly #routes: ReadonlyMap<string, TcpProxy>;
-  readonly nodes: readonly TortureNode[];
-  /** The records of synced bytes; `undefined` if the servers cannot lose power. */
-  readonly power: ServerPower | undefined;
 
+  /** @param power the records of synced bytes; `undefined` if the servers cannot lose power */
   private constructor(
-    servers: NatsServers,
+    readonly servers: NatsServers,
     routes: ReadonlyMap<string, TcpProxy>,
-    nodes: readonly TortureNode[],
-    power: ServerPower | undefined,
+    readonly nodes: readonly TortureNode[],
+    readonly power: ServerPower | undefined,
   ) {
-    this.servers = servers;
     this.#routes = routes;
-    this.nodes = nodes;
-    this.power = power;
   }
 
-  /** Resolves when every node is ready. */
-  static async start({ binary, canLosePower }: TortureClusterOptions): Promise<TortureCluster> {
-    const power = canLosePower ? new ServerPower() : undefined;
+  /**
+   * Resolves when every node is ready.
+   * @param binary the program of the message servers
+   * @param power receives the synced bytes of the servers, so that a fault can cut their power
+   */
+  static async start(binary: string, power: ServerPower | undefined): Promise<TortureCluster> {
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
     process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
     const routes = new Map<string, TcpProxy>();
@@ -137,7 +119,6 @@ export class TortureCluster {
       binary,
       count: SERVERS,
       roles,
-      changedAccounts: (text) => text.replace('publish: [', `publish: [ "${MOVE_LOG_LEADER}"`),
       routePort,
       syncAlways: true,
       ...(power && { wrapper: (server, folder) => power.command(server, folder) }),
@@ -181,15 +162,14 @@ export class TortureCluster {
     return this.nodes.filter(({ isAggregator }) => !isAggregator);
   }
 
-  /** Isolates a server from all other servers, or ends the isolation. */
-  isolate(server: number, state: 'silent' | 'open'): void {
-    for (const [name, proxy] of this.#routes)
-      if (name.split(' ').includes(String(server))) proxy.state = state;
-  }
-
-  /** Interrupts the connection between two servers, or restores it. */
-  link(one: number, other: number, state: 'silent' | 'open'): void {
-    for (const name of [`${one} ${other}`, `${other} ${one}`]) this.#routes.get(name)!.state = state;
+  /** Cuts the connections between two servers for a time, or those of one server to all others. */
+  async cut(ms: number, one: number, other?: number): Promise<void> {
+    const isCut = (name: string) =>
+      [one, other].every((server) => server === undefined || name.split(' ').includes(String(server)));
+    const routes = [...this.#routes].filter(([name]) => isCut(name));
+    for (const [, proxy] of routes) proxy.state = 'silent';
+    await pause(ms);
+    for (const [, proxy] of routes) proxy.state = 'open';
   }
 
   async stop(): Promise<void> {
@@ -201,15 +181,8 @@ export class TortureCluster {
   }
 }
 
-/** The request that moves the lead of the log. Only node 1 of a torture cluster may send it; the nodes do not use it. */
-export const MOVE_LOG_LEADER = '$JS.API.STREAM.LEADER.STEPDOWN.TS_MAIN_LOG';
-
 interface NodesAnswer {
   readonly data: { readonly nodes: readonly { readonly node: number; readonly role: string }[] };
-}
-
-function homeOf(node: number): number {
-  return (node - 1) % SERVERS;
 }
 
 /** @param dir the folder of the node's configuration, keys and data */
@@ -220,7 +193,7 @@ async function prepareNode(number: number, dir: string, servers: NatsServers): P
   const cluster = {
     role: isAggregator ? 'aggregator' : 'edge',
     node: number,
-    servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(homeOf(number) + i) % SERVERS]!.port}`),
+    servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(number - 1 + i) % SERVERS]!.port}`),
     credentials: servers.credentialsOf(number),
   } as const;
   const load = { assets: ASSETS, publishers: PUBLISHERS, publicLog: isAggregator, cluster };

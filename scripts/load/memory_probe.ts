@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
-import { createHeldBytes } from '../../scripts/load/held_memory.js';
+import { createHeldBytes } from './held_memory.js';
 
-// The bench loads this module into a server. For each message, the module collects the garbage of the server's main thread, returns the
+// A load run loads this module into a server. For each message, the module collects the garbage of the server's main thread, returns the
 // free memory of the C library to the system, and answers with the number of bytes that the thread holds. Otherwise new connections use
 // memory that the start has freed, in some runs 6 MiB.
 
