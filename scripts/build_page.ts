@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build } from 'esbuild';
+import { build } from 'esbuild';
 import subsetFont from 'subset-font';
 import { LIVE_PAGE } from '../src/server/live_page/page_files.js';
-import { BuiltFolder } from './built_folder.js';
+import { BuiltFolder, FOR_BROWSERS } from './built_folder.js';
 import { licencesOf } from './licences.js';
 
 // Bundles the live page into `dist/page`, and compresses each file. `scripts/compile.mjs` runs this program.
@@ -27,17 +27,7 @@ const FONT_WEIGHTS = { wght: { min: 400, max: 600 } };
 /** The source files, by the names in the HTML. */
 const PROGRAMS = { page: 'main.ts', worker: 'page_worker.ts' };
 
-const OPTIONS = {
-  absWorkingDir: ROOT,
-  bundle: true,
-  minify: true,
-  write: false,
-  metafile: true,
-  format: 'esm',
-  target: ['es2022', 'chrome114', 'firefox125', 'safari17'],
-  legalComments: 'none',
-  logLevel: 'warning',
-} as const satisfies BuildOptions;
+const OPTIONS = { ...FOR_BROWSERS, absWorkingDir: ROOT, format: 'esm' } as const;
 
 const built = new BuiltFolder(LIVE_PAGE.folder, ['br', 'gzip']);
 await buildPage();

@@ -1,19 +1,43 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-import type {
-  ClientReference,
-  Docstring,
-  EntryKind,
-  ReferenceEntry,
-  ReferenceMember,
-} from './site/client_reference.js';
 
 // Makes the reference of the client from its docstrings. `scripts/build_site.ts` runs this code.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const INDEX = join(ROOT, 'src/client/index.ts');
 const PRINTER = ts.createPrinter({ removeComments: true });
+
+export type EntryKind = 'function' | 'class' | 'interface' | 'type' | 'constant';
+
+/** The reference of the public API of the client: its exported names, in their order. */
+export interface ClientReference {
+  readonly entries: readonly ReferenceEntry[];
+}
+
+/** An exported name of the client. */
+export interface ReferenceEntry {
+  readonly name: string;
+  readonly kind: EntryKind;
+  /** The declaration in TypeScript, without its body and its members. */
+  readonly signature: string;
+  readonly docstring: Docstring;
+  /** The public members of a class, or the properties of an interface or of an object type. */
+  readonly members: readonly ReferenceMember[];
+}
+
+/** A public member of an exported class, interface or type. */
+export interface ReferenceMember extends Pick<ReferenceEntry, 'name' | 'signature' | 'docstring'> {
+  readonly isOptional: boolean;
+}
+
+/** A doc comment. The texts contain code between backticks. */
+export interface Docstring {
+  /** The text; empty if absent. */
+  readonly text: string;
+  /** The texts of its tags, with the name of each parameter. */
+  readonly tags: readonly { readonly name: string; readonly text: string }[];
+}
 
 /** Reads the exports of the client, with their docstrings. */
 export function readReference(): ClientReference {
@@ -38,9 +62,7 @@ function createProgram(options: ts.CompilerOptions): ts.Program {
 export function coverageOf({ entries }: ClientReference) {
   const all = entries.flatMap(({ name, docstring, members }) => [
     { name, docstring },
-    ...members
-      .filter(({ inheritedFrom }) => inheritedFrom === undefined)
-      .map((member) => ({ name: `${name}.${member.name}`, docstring: member.docstring })),
+    ...members.map((member) => ({ name: `${name}.${member.name}`, docstring: member.docstring })),
   ]);
   const missing = all.filter(({ docstring }) => docstring.text === '').map(({ name }) => name);
   return { total: all.length, documented: all.length - missing.length, missing };
@@ -122,12 +144,7 @@ class ReferenceReader {
     const name = ts.isConstructorDeclaration(declaration)
       ? `new ${owner.name}`
       : ((declaration as ts.NamedDeclaration).name?.getText() ?? member.name);
-    const parent = ts.isParameter(declaration) ? declaration.parent.parent : declaration.parent;
-    const base =
-      ts.isClassDeclaration(parent) || ts.isInterfaceDeclaration(parent) ? parent.name?.text : undefined;
-    const isInherited = base !== undefined && base !== owner.name;
-    const signature = this.#signatureOf(name, declaration, isOptional);
-    return [{ name, signature, isOptional, docstring, ...(isInherited && { inheritedFrom: base }) }];
+    return [{ name, signature: this.#signatureOf(name, declaration, isOptional), isOptional, docstring }];
   }
 
   #signatureOf(name: string, declaration: ts.Declaration, isOptional: boolean): string {
@@ -162,24 +179,22 @@ class ReferenceReader {
   }
 
   #docstringOf(symbol: ts.Symbol): Docstring {
-    const [text, fallback] = splitDefault(plain(symbol.getDocumentationComment(this.#checker)));
-    const tags = symbol.getJsDocTags(this.#checker);
-    const named = (name: string) => tags.filter((tag) => tag.name === name).map((tag) => plain(tag.text));
-    const [returns] = named('returns');
-    const parameters = named('param').map((one) => {
-      const [, name = '', about = ''] = /^(\w+)\s*([\s\S]*)$/.exec(one) ?? [];
-      return { name, text: about };
+    const text = plain(symbol.getDocumentationComment(this.#checker));
+    const tags = symbol.getJsDocTags(this.#checker).flatMap((tag) => {
+      const name = SHOWN_TAGS[tag.name];
+      return name === undefined ? [] : [{ name, text: plain(tag.text) }];
     });
-    return {
-      // A docstring may contain only `@returns`.
-      text: text || (returns === undefined ? '' : `Returns ${returns}`),
-      ...(fallback !== undefined && { fallback }),
-      parameters,
-      ...(text !== '' && returns !== undefined && { returns }),
-      throws: named('throws'),
-    };
+    // A docstring may contain only `@returns`.
+    const returns = tags.find(({ name }) => name === SHOWN_TAGS['returns'])?.text;
+    return { text: text || (returns === undefined ? '' : `Returns ${returns}`), tags };
   }
 }
+
+const SHOWN_TAGS: Readonly<Record<string, string>> = {
+  param: 'Parameter',
+  returns: 'Returns',
+  throws: 'Throws',
+};
 
 function kindOf(declaration: Declared): EntryKind | undefined {
   if (ts.isFunctionDeclaration(declaration)) return 'function';
@@ -215,13 +230,6 @@ function plain(parts: readonly ts.SymbolDisplayPart[] | undefined): string {
     .replace(/\{@link ([\w.]+) *\}/g, '`$1`')
     .replace(/(?<!\n)\n(?![\n-])\s*/g, ' ')
     .trim();
-}
-
-/** Splits a text into the sentence about the default and the other sentences. */
-function splitDefault(text: string): [text: string, fallback: string | undefined] {
-  const found = /(?:^|\s)Default: (.+?)\.(?=\s|$)/.exec(text);
-  if (found === null) return [text, undefined];
-  return [(text.slice(0, found.index) + text.slice(found.index + found[0].length)).trim(), found[1]];
 }
 
 function print(node: ts.Node): string {

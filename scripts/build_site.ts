@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { SITE } from '../src/server/live_page/page_files.js';
 import { readReference } from './build_reference.js';
-import { BuiltFolder } from './built_folder.js';
+import { BuiltFolder, FOR_BROWSERS } from './built_folder.js';
 import { licencesOf } from './licences.js';
 import { renderClientReference } from './site/client_sections.js';
 import { COPIED_FOLDERS, INDEX, type Part, SITE_GROUPS, type SitePage } from './site/contents.js';
@@ -54,17 +54,11 @@ async function buildSite(): Promise<void> {
 /** Bundles the page's script and its style. The script is no module, because a page that was opened as a file may not load modules. */
 async function bundle(): Promise<readonly [script: string, style: string, licences: string]> {
   const { outputFiles, metafile } = await build({
+    ...FOR_BROWSERS,
     absWorkingDir: ROOT,
     entryPoints: [join(SOURCE, 'browser/site.ts'), join(SOURCE, 'site.css')],
     outdir: SITE.folder.pathname,
-    bundle: true,
-    minify: true,
-    write: false,
-    metafile: true,
     format: 'iife',
-    target: ['es2022', 'chrome114', 'firefox125', 'safari17'],
-    legalComments: 'none',
-    logLevel: 'warning',
   });
   const textOf = (ending: string) => outputFiles.find(({ path }) => path.endsWith(ending))!.text;
   return [textOf('.js'), textOf('.css'), licencesOf(ROOT, metafile)];

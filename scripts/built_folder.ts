@@ -1,8 +1,20 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { BuildOptions } from 'esbuild';
 import { ENCODED_ENDINGS, type Encoding } from '../src/server/live_page/page_files.js';
 
 const COMPRESS = { br: brotliCompressSync, gzip: (bytes: Buffer) => gzipSync(bytes, { level: 9 }) };
+
+/** The options with which esbuild bundles what browsers load. */
+export const FOR_BROWSERS = {
+  bundle: true,
+  minify: true,
+  write: false,
+  metafile: true,
+  target: ['es2022', 'chrome114', 'firefox125', 'safari17'],
+  legalComments: 'none',
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
 
 /**
  * A folder of files that the service serves, each with its compressed copies. The finished folder replaces the present one at once, because

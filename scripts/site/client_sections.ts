@@ -4,7 +4,7 @@ import type {
   EntryKind,
   ReferenceEntry,
   ReferenceMember,
-} from './client_reference.js';
+} from '../build_reference.js';
 import { Html, html, joinHtml } from './html.js';
 import { tableOf } from './markdown.js';
 
@@ -44,45 +44,18 @@ ${members.length === 0 ? undefined : memberTable(members, names)}
 `;
 }
 
-function renderDocstring(
-  { text, fallback, parameters, returns, throws }: Docstring,
-  names: ExportNames,
-): Html {
-  const rows = [
-    ...parameters.map((one) => [html`<code>${one.name}</code>`, renderText(one.text, names)]),
-    ...(fallback === undefined ? [] : [[html`Default`, renderText(fallback, names)]]),
-    ...(returns === undefined ? [] : [[html`Returns`, renderText(returns, names)]]),
-    ...throws.map((one) => [html`Throws`, renderText(one, names)]),
-  ];
+function renderDocstring({ text, tags }: Docstring, names: ExportNames): Html {
+  const rows = tags.map((tag) => [html`${tag.name}`, renderText(tag.text, names)]);
   return html`<p>${renderText(text, names)}</p>${rows.length === 0 ? undefined : tableOf(['Part', 'Meaning'], rows)}`;
 }
 
 function memberTable(members: readonly ReferenceMember[], names: ExportNames): Html {
-  const rows = members.map(({ name, signature, isOptional, inheritedFrom, docstring }) => [
+  const rows = members.map(({ name, signature, isOptional, docstring: { text, tags } }) => [
     html`<code>${name}</code>${isOptional ? html` <i>optional</i>` : undefined}`,
     html`<code>${renderCode(signature, names)}</code>`,
-    html`${renderNotes(docstring, names)}${
-      inheritedFrom === undefined
-        ? undefined
-        : html` <i>From ${renderText(`\`${inheritedFrom}\``, names)}.</i>`
-    }`,
+    renderText([text, ...tags.map((tag) => `${tag.name} ${tag.text}.`)].join(' '), names),
   ]);
   return tableOf(['Member', 'Type', 'Meaning'], rows);
-}
-
-/** Renders the whole docstring of a member in one table cell. */
-function renderNotes({ text, fallback, parameters, returns, throws }: Docstring, names: ExportNames): Html {
-  const sentences = [
-    text,
-    ...parameters.map((one) => `\`${one.name}\`: ${one.text}.`),
-    ...(fallback === undefined ? [] : [`Default: ${fallback}.`]),
-    ...(returns === undefined ? [] : [`Returns ${returns}.`]),
-    ...throws.map((one) => `Throws ${one}.`),
-  ];
-  return joinHtml(
-    sentences.map((sentence) => renderText(sentence, names)),
-    ' ',
-  );
 }
 
 /** Makes links of the exported names in a declaration, except the declared name itself. */

@@ -1,9 +1,10 @@
+import { html, render, type TemplateResult } from 'lit-html';
+import { parse, stringify } from 'lossless-json';
 import type { SampleParameter, SampleValue } from '../sample_parameter.js';
-import { element } from './elements.js';
-import { indentJson } from './indented_json.js';
 
 /** The characters of an answer that the page shows. The rest is not read. */
 const SHOWN_MAX = 100_000;
+const TOKEN_FIELD = '.run [type=password]';
 
 /** The data of a sample, from which the build wrote its samples. */
 interface RequestData {
@@ -12,68 +13,53 @@ interface RequestData {
   readonly parameters: readonly SampleParameter[];
 }
 
-/** The fields of all requests for the token. The token is in these fields only: a reload or another page forgets it. */
-const tokenFields: HTMLInputElement[] = [];
-
 /** Adds a form to each sample. The form sends its request to the service that served the page, and shows the answer. */
 export function addRequestForms(): void {
-  for (const sample of document.querySelectorAll<HTMLElement>('[data-request]'))
-    sample.after(requestForm(sample, JSON.parse(sample.dataset['request']!) as RequestData));
+  for (const sample of document.querySelectorAll<HTMLElement>('[data-request]')) {
+    const place = document.createElement('div');
+    sample.after(place);
+    render(formOf(sample, JSON.parse(sample.dataset['request']!) as RequestData), place);
+    place.querySelector('form')!.dispatchEvent(new Event('input'));
+  }
 }
 
-function requestForm(sample: HTMLElement, { path, access, parameters }: RequestData): HTMLElement {
-  const form = element('form', { class: 'run', autocomplete: 'off' });
-  const fields = parameters.map(({ name, required, value }) => {
-    const field = element('input', { name, value: presentValue(value), spellcheck: 'false' });
-    form.append(labelled(required ? name : `${name} (optional)`, field));
-    return field;
-  });
-  const target = () => {
-    const query = fields.filter(({ value }) => value !== '').map(queryPart);
-    return query.length === 0 ? path : `${path}?${query.join('&')}`;
+function formOf(sample: HTMLElement, { path, access, parameters }: RequestData): TemplateResult {
+  const showTarget = ({ currentTarget: form }: Event) => {
+    const target = targetOf(path, form as HTMLFormElement);
+    for (const shown of sample.querySelectorAll('.target')) shown.textContent = target;
   };
-  const showTarget = () => {
-    for (const place of sample.querySelectorAll('.target')) place.textContent = target();
-  };
-  form.addEventListener('input', showTarget);
-  showTarget();
-  const token = access === 'token' ? addTokenField(form) : undefined;
-  const run = element('button', { type: 'submit' }, token === undefined ? 'Run' : 'Run with my token');
-  const result = element('div', { class: 'result', 'aria-live': 'polite' });
-  form.append(run, result);
   let sent: AbortController | undefined;
-  form.addEventListener('submit', async (event) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (sent !== undefined) return sent.abort();
+    const form = event.currentTarget as HTMLFormElement;
+    const token = form.querySelector<HTMLInputElement>(TOKEN_FIELD);
     if (token?.value === '') return token.focus();
     sent = new AbortController();
-    const name = run.textContent;
-    run.textContent = 'Stop';
-    await showAnswer(result, target(), token?.value, sent.signal);
-    run.textContent = name;
+    const button = form.querySelector('button')!;
+    const name = button.textContent;
+    button.textContent = 'Stop';
+    await showAnswer(form.querySelector('.result')!, targetOf(path, form), token?.value, sent.signal);
+    button.textContent = name;
     sent = undefined;
-  });
-  return form;
+  };
+  const fields = parameters.map(
+    ({ name, required, value }) =>
+      html`<label>${required ? name : `${name} (optional)`}<input name=${name} value=${presentValue(value)} spellcheck="false"></label>`,
+  );
+  // The token is in these fields only: a reload or another page forgets it.
+  const tokenField = html`<label>Access token<input type="password" spellcheck="false" placeholder="kept in this page only" @input=${copyToken}></label>`;
+  return html`<form class="run" autocomplete="off" @input=${showTarget} @submit=${submit}>
+${fields}${access === 'token' ? tokenField : undefined}
+<button type="submit">${access === 'token' ? 'Run with my token' : 'Run'}</button>
+<div class="result" aria-live="polite"></div>
+</form>`;
 }
 
-function addTokenField(form: HTMLElement): HTMLInputElement {
-  const field = element('input', {
-    type: 'password',
-    spellcheck: 'false',
-    placeholder: 'kept in this page only',
-  });
-  field.addEventListener('input', () => {
-    for (const other of tokenFields) other.value = field.value;
-  });
-  tokenFields.push(field);
-  form.append(labelled('Access token', field));
-  return field;
-}
-
-function labelled(text: string, field: HTMLElement): HTMLElement {
-  const label = element('label', {}, text);
-  label.append(field);
-  return label;
+/** Copies the token into the forms of all other requests. */
+function copyToken({ currentTarget }: Event): void {
+  const { value } = currentTarget as HTMLInputElement;
+  for (const other of document.querySelectorAll<HTMLInputElement>(TOKEN_FIELD)) other.value = value;
 }
 
 /** Returns the text of a value. A time is counted from now, in digits, because a double does not hold nanoseconds. */
@@ -82,8 +68,12 @@ function presentValue(value: SampleValue): string {
   return `${Math.floor(Date.now() / 1_000) - value.agoS}${value.digits}`;
 }
 
-function queryPart({ name, value }: HTMLInputElement): string {
-  return `${name}=${encodeURIComponent(value).replaceAll('%2C', ',')}`;
+/** Returns the path and the query of a request. The field of the token has no name, so it is not in the query. */
+function targetOf(path: string, form: HTMLFormElement): string {
+  const query = [...new FormData(form)]
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value)).replaceAll('%2C', ',')}`);
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
 }
 
 async function showAnswer(
@@ -92,25 +82,26 @@ async function showAnswer(
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const status = element('p', {}, 'Waiting for the answer');
-  const body = element('pre', { tabindex: '0' });
-  result.replaceChildren(status, body);
+  const show = (status: string, text = '') =>
+    render(html`<p>${status}</p><pre tabindex="0">${text}</pre>`, result);
+  show('Waiting for the answer');
+  let status = '';
+  let text = '';
   try {
     const headers = token === undefined ? {} : { Authorization: `Basic ${token}` };
     const answer = await fetch(target, { headers, signal, cache: 'no-store', redirect: 'error' });
-    status.textContent = `${answer.status} ${answer.statusText}`;
-    const isJson = answer.headers.get('Content-Type')?.startsWith('application/json') === true;
-    let text = '';
+    status = `${answer.status} ${answer.statusText}`;
     for await (const part of textParts(answer)) {
       text += part;
-      body.textContent = text.slice(0, SHOWN_MAX);
-      if (text.length <= SHOWN_MAX) continue;
-      status.textContent += `, the first ${SHOWN_MAX} characters`;
-      return;
+      show(status, text.slice(0, SHOWN_MAX));
+      if (text.length > SHOWN_MAX)
+        return void show(`${status}, the first ${SHOWN_MAX} characters`, text.slice(0, SHOWN_MAX));
     }
-    if (isJson) body.textContent = indentJson(text);
+    const isJson = answer.headers.get('Content-Type')?.startsWith('application/json') === true;
+    // Each number keeps its digits.
+    show(status, isJson ? stringify(parse(text), undefined, 2) : text);
   } catch (error) {
-    status.textContent += signal.aborted ? ', stopped' : `: ${(error as Error).message}`;
+    show(`${status}${signal.aborted ? ', stopped' : `: ${(error as Error).message}`}`, text);
   }
 }
 

@@ -1,29 +1,24 @@
-import { element } from './elements.js';
+import { html, render } from 'lit-html';
 
 /** Shows one language of each sample, with a button for each language. A choice applies to all samples of the page. */
 export function addTabs(): void {
-  const samples = [...document.querySelectorAll('.samples')];
-  const show = (language: string) => {
-    for (const sample of samples)
-      for (const part of sample.querySelectorAll<HTMLElement>(':scope > [data-language]'))
-        part.hidden = part.dataset['language'] !== language;
-    for (const button of document.querySelectorAll('.languages button'))
-      button.setAttribute('aria-pressed', String(button.textContent === language));
+  const samples = [...document.querySelectorAll<HTMLElement>('.samples')].map((sample) => {
+    const parts = [...sample.querySelectorAll<HTMLElement>(':scope > [data-language]')];
+    for (const part of parts) part.querySelector('b')!.remove();
+    return { sample, parts, first: sample.firstChild };
+  });
+  const show = (language: string | undefined) => {
+    for (const { sample, parts, first } of samples) {
+      const buttons = parts.map((part) => {
+        const name = part.dataset['language'];
+        part.hidden = name !== language;
+        const choose = ({ currentTarget }: Event) => keepPlace(currentTarget as Element, () => show(name));
+        return html`<button type="button" aria-pressed="${name === language}" @click=${choose}>${name}</button>`;
+      });
+      const bar = html`<div class="languages" role="group" aria-label="Language of the sample">${buttons}</div>`;
+      render(bar, sample, { renderBefore: first });
+    }
   };
-  for (const sample of samples) {
-    const names = [...sample.querySelectorAll(':scope > [data-language] > b')].map((name) => {
-      name.remove();
-      return name.textContent ?? '';
-    });
-    const buttons = names.map((name) => {
-      const button = element('button', { type: 'button' }, name);
-      button.addEventListener('click', () => keepPlace(button, () => show(name)));
-      return button;
-    });
-    const bar = element('div', { class: 'languages', role: 'group', 'aria-label': 'Language of the sample' });
-    bar.append(...buttons);
-    sample.prepend(bar);
-  }
   show('curl');
 }
 
