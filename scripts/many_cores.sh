@@ -19,7 +19,7 @@ fail() {
 }
 
 pack() {
-  local file cache top nats histogram
+  local file cache top nats
   file=$(realpath -m "$1")
   cd "$root"
   npm run --silent compile
@@ -43,10 +43,9 @@ RUN
   chmod 755 "$top/node/run"
   # The kernel calls the process by its loader, with which no other process can be started.
   echo "process.execPath = require('node:path').join(__dirname, 'run');" >"$top/node/exec_path.cjs"
-  cp -al --parents package.json scripts/many_cores.sh dist/{commit,page,site,src,bench/load,scripts/load,scripts/many_cores} "$top"
-  histogram=$(node -p "['', ...Object.keys(require('hdr-histogram-js/package.json').dependencies)].join(' node_modules/')")
-  # shellcheck disable=SC2046,SC2086
-  cp -al --parents $(npm ls --omit=dev --all --parseable | sed -n "s#^$root/##p") node_modules/hdr-histogram-js $histogram "$top"
+  cp -al --parents package.json scripts/many_cores.sh dist/{commit,page,site,src,scripts/load,scripts/many_cores} "$top"
+  # shellcheck disable=SC2046
+  cp -al --parents $(npm ls --omit=dev --all --parseable | sed -n "s#^$root/##p") "$top"
   find "$top/node_modules/uWebSockets.js" -name 'uws_*.node' ! -name 'uws_linux_x64_137.node' -delete
   XZ_OPT='-6 -T0' tar -cJf "$file" -C "$work" --exclude='*.d.ts' --exclude='*.map' --owner=0 --group=0 tickseal-many-cores
   (($(stat -c %s "$file") <= BYTES_MAX)) || fail "$file has $(stat -c %s "$file") bytes, more than 60 MiB"

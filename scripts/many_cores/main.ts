@@ -4,7 +4,7 @@ import { findNatsServer } from '../../src/cli/demo/find_nats_server.js';
 import { programCommit } from '../../src/cli/program_version.js';
 import { describeMachine, machineText } from '../load/machine.js';
 import { threeDigits } from '../load/statistics.js';
-import { type Figures, measureServed, measureUpdates, type Sizes } from './measure.js';
+import { type Figures, measureServed, type Sizes } from './measure.js';
 import { type Served, startEdges, startThreads } from './served.js';
 
 // Measures how a service scales over threads, and over edges of a cluster on the same machine. bench/README.md describes the figures.
@@ -19,9 +19,8 @@ const FULL: Sizes = {
     [5_000, '10ms'],
     [20_000, '100ms'],
   ],
-  updates: 60_000,
 };
-const SMOKE: Sizes = { warmUpMs: 50, measureMs: 100, readers: [[20, '10ms']], updates: 100 };
+const SMOKE: Sizes = { warmUpMs: 50, measureMs: 100, readers: [[20, '10ms']] };
 /** The numbers of threads and edges. No machine has the cores of the last one in a smoke run. */
 const COUNTS = values.smoke ? [1, 1_000] : [1, 2, 4, 8, 12];
 /** The time after which no further service starts. */
@@ -41,8 +40,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(1);
   });
 print(machineText(machine));
-for (const count of COUNTS)
-  await measureColumn(count, 'thread', startThreads, () => measureUpdates(count, sizes));
+for (const count of COUNTS) await measureColumn(count, 'thread', startThreads);
 if (findNatsServer() === undefined)
   skipped.push('edges, because there is no nats-server: scripts/nats_server.sh fetches it');
 else for (const count of COUNTS) await measureColumn(count, 'edge', startEdges);
@@ -53,7 +51,6 @@ async function measureColumn(
   count: number,
   what: string,
   start: (count: number) => Promise<Served>,
-  measureMore = async (): Promise<Figures> => ({}),
 ): Promise<void> {
   const name = `${count} ${what}${count === 1 ? '' : 's'}`;
   const skip = (reason: string) => skipped.push(`${name}, ${reason}`);
@@ -65,7 +62,6 @@ async function measureColumn(
   columns[name] = figures;
   await measureServed(served, Math.max(2, count), sizes, figures, skip);
   await served.stop();
-  Object.assign(figures, await measureMore());
 }
 
 function showResult(): void {
