@@ -17,8 +17,6 @@ export interface NatsServersOptions {
    * with `cluster-init`. Without roles, any client has all rights.
    */
   readonly roles?: readonly NatsUser['role'][];
-  /** Changes the text of the `accounts` of servers that have roles. */
-  readonly changedAccounts?: (text: string) => string;
   /** True when a server writes each record to disk before it acknowledges the record, as with `cluster-init`. */
   readonly syncAlways?: boolean | ((server: number) => boolean);
   /**
@@ -29,11 +27,6 @@ export interface NatsServersOptions {
   readonly wrapper?: (index: number, folder: string) => readonly string[];
   /** Additional lines for each server's configuration. */
   readonly settings?: string;
-  /**
-   * Returns the port at which one server reaches another server through a proxy. Without this function, servers connect directly to
-   * each other's ports.
-   */
-  readonly routePort?: (from: number, to: number, port: number) => Promise<number>;
 }
 
 /** The number of attempts. An attempt fails when another program takes a free port before the server listens on that port. */
@@ -47,7 +40,7 @@ export async function startNatsServers(options: NatsServersOptions): Promise<Nat
   for (let attempt = 1; ; attempt++) {
     const servers = new NatsServers(options, await freePorts(2 * options.count));
     try {
-      await servers.configure();
+      servers.configure();
       await Promise.all(servers.urls.map((_, index) => servers.start(index)));
       return servers;
     } catch (error) {
@@ -106,10 +99,10 @@ export class NatsServers {
   }
 
   /** Writes the configuration files. A running server reads its file at its next start. */
-  async configure(): Promise<void> {
+  configure(): void {
     for (const index of this.#ports.keys()) {
       mkdirSync(this.storage(index), { recursive: true });
-      writeFileSync(this.#configFile(index), await this.#configText(index));
+      writeFileSync(this.#configFile(index), this.#configText(index));
     }
   }
 
@@ -172,39 +165,25 @@ export class NatsServers {
     return join(this.#dir, `n${index + 1}.conf`);
   }
 
-  async #configText(index: number): Promise<string> {
-    const { settings = '', count, syncAlways = false, changedAccounts } = this.#options;
+  #configText(index: number): string {
+    const { settings = '', count, syncAlways = false } = this.#options;
     const isSynced = typeof syncAlways === 'function' ? syncAlways(index) : syncAlways;
     const folder = JSON.stringify(this.storage(index));
-    const accounts = this.#users.length > 0 ? natsAccounts('main', this.#users) : '';
     return [
       `server_name: n${index + 1}`,
       `listen: "127.0.0.1:${this.#ports[index]}"`,
       `jetstream { store_dir: ${folder}${isSynced ? ', sync_interval: always' : ''} }`,
       `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
-      count > 1 ? await this.#clusterText(index) : '',
-      changedAccounts?.(accounts) ?? accounts,
+      count > 1 ? this.#clusterText(index) : '',
+      this.#users.length > 0 ? natsAccounts('main', this.#users) : '',
       settings,
     ].join('\n');
   }
 
-  async #clusterText(index: number): Promise<string> {
-    const { routePort } = this.#options;
-    const others = this.#routePorts.map((port, to) => ({ port, to })).filter(({ to }) => to !== index);
-    const routes = await Promise.all(
-      others.map(
-        async ({ port, to }) => `"nats://127.0.0.1:${(await routePort?.(index, to, port)) ?? port}"`,
-      ),
-    );
-    return [
-      'cluster {',
-      '  name: tickseal',
-      `  listen: "127.0.0.1:${this.#routePorts[index]}"`,
-      `  routes: [${routes.join(', ')}]`,
-      // With proxies between the servers, this address prevents a server from announcing a route that bypasses the proxies.
-      ...(routePort === undefined ? [] : ['  advertise: "127.0.0.1:1"']),
-      '}',
-    ].join('\n');
+  #clusterText(index: number): string {
+    const others = this.#routePorts.filter((_, to) => to !== index);
+    const routes = others.map((port) => `"nats://127.0.0.1:${port}"`);
+    return `cluster { name: tickseal, listen: "127.0.0.1:${this.#routePorts[index]}", routes: [${routes.join(', ')}] }`;
   }
 }
 

@@ -44,7 +44,7 @@ export async function servedAccount(
   symbols: readonly string[],
   acknowledged: Account,
 ): Promise<Account> {
-  let served = await readLatest(service, symbols);
+  let served: Account = new Map();
   const isWhole = async () => {
     served = await readLatest(service, symbols);
     return missing(acknowledged, served) === 0;

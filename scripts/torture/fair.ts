@@ -25,7 +25,7 @@ export const fair: Check = {
   run: measure,
 };
 
-/** What clients of another token must get beside a kind of hostile clients, and the configuration of its service. */
+/** The bounds for clients of another token beside a kind of hostile clients, and the configuration of its service. */
 interface Attack {
   readonly title: string;
   /** The smallest share of frames, in percent, that a reader must still get. */
@@ -192,7 +192,6 @@ function findingsOf(attack: Attack, before: Seen, beside: Seen): Finding[] {
   const share = (100 * beside.framesPerSecond) / before.framesPerSecond;
   return [
     timing(title, beside.cpuShare * 100, '% of a core'),
-    timing('  time without a free core', beside.waitShare * 100, '%'),
     timing('  frames of a reader before', before.framesPerSecond, '/s'),
     timing('  beside it', share, '%', framesMin === undefined ? undefined : { atLeast: framesMin }),
     timing('  REST p99 before', before.restMs, 'ms'),

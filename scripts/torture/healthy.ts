@@ -1,4 +1,3 @@
-import { TOKEN } from '../load/config.js';
 import { fetchBody, fetchOnce } from '../load/fetch_body.js';
 import { readMetrics } from '../load/metrics.js';
 import { publishFirstPrices } from '../load/priced_service.js';
@@ -13,6 +12,7 @@ import { until } from './service.js';
 
 const PUBLISH_INTERVAL_MS = 10;
 const REQUEST_INTERVAL_MS = 20;
+const LATEST = '/v1/prices/latest?assets=A0';
 
 /** The observations of the healthy clients in a period. */
 export interface Seen {
@@ -24,11 +24,6 @@ export interface Seen {
   readonly cpuShare: number;
   /** The anonymous memory of the service at the end of the period. */
   readonly bytes: number;
-  /**
-   * The share of the time for which threads of the service were ready to run but had no core. It measures the noise of the
-   * machine.
-   */
-  readonly waitShare: number;
 }
 
 /** The healthy clients: a reader of one asset, a publisher of one asset, and sequential requests to both ports. */
@@ -47,7 +42,7 @@ export class Healthy {
     this.#publisher = publisher;
     this.#stop = keepSending([publisher], PUBLISH_INTERVAL_MS);
     void this.#keepAsking(
-      () => fetchBody(service.port, '/v1/prices/latest?assets=A0'),
+      () => fetchBody(service.port, LATEST),
       (ms) => this.#restMs.push(ms),
     );
     void this.#keepAsking(
@@ -61,19 +56,9 @@ export class Healthy {
     const { port } = service;
     const updates = new Updates('evm');
     await publishFirstPrices(port, assetCount, updates);
-    await until('the first is signed', async () =>
-      fetchBody(port, '/v1/prices/latest?assets=A0').then(
-        () => true,
-        () => false,
-      ),
-    );
-    const streams = await openStreams({
-      port,
-      query: 'channel=10ms&message_type=signed_ecdsa',
-      count: 1,
-      token: TOKEN,
-      assetsOf: () => [0],
-    });
+    await until('the first is signed', () => fetchBody(port, LATEST).then(Boolean, () => false));
+    const query = 'channel=10ms&message_type=signed_ecdsa';
+    const streams = await openStreams({ port, query, count: 1, assetsOf: () => [0] });
     const one = { port, publisher: 0, assets: [0], ack: 'true', updates } as const;
     return new Healthy(service, streams, await AckedPublisher.open(one));
   }
@@ -89,7 +74,7 @@ export class Healthy {
     const endUsage = measureUsage(this.#service);
     await pause(ms);
     const seconds = (performance.now() - startMs) / 1_000;
-    const { serverShare, serverWaitShare } = endUsage();
+    const { serverShare } = endUsage();
     const frames = this.#streams.frames - framesBefore;
     const metrics = await readMetrics(this.#service);
     return {
@@ -100,7 +85,6 @@ export class Healthy {
       loopDelayMs: metrics.get('tickseal_event_loop_delay_max_seconds')! * 1_000,
       cpuShare: serverShare,
       bytes: this.#service.anonymousBytes(),
-      waitShare: serverWaitShare,
     };
   }
 

@@ -40,7 +40,6 @@ async function measure(scale: Scale) {
   const updates = new Updates('evm');
   const reader: Reader = { values: new SignedValues(), kept: new KeptPrices() };
   const acknowledged: Account = new Map();
-  const readyMs: number[] = [];
   const pricedMs: number[] = [];
   let answers = 0;
   let lostServed = 0;
@@ -58,7 +57,6 @@ async function measure(scale: Scale) {
     const start = new Poll(service.port, reader);
     await until('it is ready', async () => (await readiness(service)).status === 200);
     if (round > 0) {
-      readyMs.push(performance.now() - startMs);
       await until('a price is served', () => start.pricedMs !== undefined);
       pricedMs.push(start.pricedMs! - startMs);
       lostServed += compare(await servedAccount(service, SYMBOLS, acknowledged));
@@ -93,14 +91,12 @@ async function measure(scale: Scale) {
     ...reader.values.findings(),
     ...reader.kept.findings(),
     count('ended otherwise than by the signal', endedOtherwise, NONE),
-    measured('start of the process to ready, median', median(readyMs), 'ms'),
-    timing('  longest', Math.max(...readyMs), 'ms', { atMost: 10_000 }),
     measured('start of the process to the first price, median', median(pricedMs), 'ms'),
     timing('  longest', Math.max(...pricedMs), 'ms', { atMost: 10_000 }),
   ];
 }
 
-/** What clients read from the service. They are the same for all of its processes, so no time may go back. */
+/** The answers that clients read from the service. The clients are the same for all of its processes, so no time may go back. */
 interface Reader {
   readonly values: SignedValues;
   readonly kept: KeptPrices;

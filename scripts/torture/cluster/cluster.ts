@@ -134,7 +134,7 @@ class ClusterTorture {
     await pause(SETTLED_MS);
     for (const reader of this.#readers) reader.stop();
     const log = await LogAccount.read(this.#cluster.servers, this.#cluster.edges[0]!.number);
-    const { crashes } = this.#cluster;
+    const crashes = sum(this.#cluster.nodes.map((node) => node.crashes));
     await this.#cluster.stop();
     return [...this.#timings(), ...this.#counts(log, crashes)];
   }

@@ -6,50 +6,41 @@ import { writeConfig } from '../../load/config.js';
 import { fetchBody } from '../../load/fetch_body.js';
 import { type NatsServers, startNatsServers } from '../../load/nats_servers.js';
 import { type ServerProcess, startService } from '../../load/server_process.js';
-import { TcpProxy } from '../../load/tcp_proxy.js';
-import { eventually, pause } from '../../load/wait.js';
+import { eventually } from '../../load/wait.js';
 import { changeConfig, readiness, until } from '../service.js';
 import type { ServerPower } from './synced_files.js';
 
 export const ASSETS = 4;
 export const PUBLISHERS = 4;
 const SERVERS = 3;
-const AGGREGATORS = 2;
-const EDGES = 2;
+/** The roles of the nodes 1, 2 and so on. */
+const ROLES = ['aggregator', 'aggregator', 'edge', 'edge'] as const;
 /** The time limit in which a started node must become ready, after any fault. */
 const READY_MS_MAX = 120_000;
 
-/** A node: a process of the service with its own configuration and keys, and with a proxy to each message server. */
+/** A node: a process of the service with its own configuration and keys. */
 export class TortureNode {
   service: ServerProcess | undefined;
   /** The number of times that the process ended without a request. */
   crashes = 0;
   #isEnding = false;
 
-  /** @param proxies the proxies by message server. The node uses the proxy that has a connection */
   constructor(
     readonly number: number,
     readonly file: string,
-    readonly proxies: readonly TcpProxy[],
   ) {}
 
   get isAggregator(): boolean {
-    return this.number <= AGGREGATORS;
+    return ROLES[this.number - 1] === 'aggregator';
   }
 
-  /** The message server that the node's configuration prefers. */
-  get home(): number {
-    return (this.number - 1) % SERVERS;
-  }
-
-  /** The message server to which the node is connected. */
-  get server(): number {
-    return this.proxies.findIndex(({ connections }) => connections > 0);
-  }
-
+  /**
+   * Starts the service. A node exits if no message server answers at its start. The method then restarts the node, as a supervisor would.
+   */
   async start(): Promise<void> {
     this.#isEnding = false;
-    const service = await this.#startService();
+    const start = () => startService(this.file, { isQuiet: true }).catch(() => false as const);
+    const service = await eventually(start, { what: `node ${this.number} starts` });
     this.service = service;
     void service.ended.then(() => {
       if (this.service === service) this.service = undefined;
@@ -57,22 +48,10 @@ export class TortureNode {
     });
   }
 
-  /**
-   * Starts the service. A node exits if no message server answers at its start. The method then restarts the node, as a
-   * supervisor would.
-   */
-  #startService(): Promise<ServerProcess> {
-    const start = () => startService(this.file, { isQuiet: true }).catch(() => false as const);
-    return eventually(start, { what: `node ${this.number} starts` });
-  }
-
   untilReady(): Promise<void> {
-    return until(`node ${this.number} is ready`, () => this.isReady(), READY_MS_MAX);
-  }
-
-  async isReady(): Promise<boolean> {
-    if (this.service === undefined) return false;
-    return (await readiness(this.service).catch(() => undefined))?.status === 200;
+    const isReady = async () =>
+      this.service !== undefined && (await readiness(this.service).catch(() => undefined))?.status === 200;
+    return until(`node ${this.number} is ready`, isReady, READY_MS_MAX);
   }
 
   /** Resolves when the process has ended. */
@@ -85,20 +64,14 @@ export class TortureNode {
   }
 }
 
-/** Three message servers, two aggregators and two edges. Every connection between them has a proxy. */
+/** Three message servers, two aggregators and two edges. */
 export class TortureCluster {
-  /** The proxies between servers, by `from to`. */
-  readonly #routes: ReadonlyMap<string, TcpProxy>;
-
   /** @param power the records of synced bytes; `undefined` if the servers cannot lose power */
   private constructor(
     readonly servers: NatsServers,
-    routes: ReadonlyMap<string, TcpProxy>,
     readonly nodes: readonly TortureNode[],
     readonly power: ServerPower | undefined,
-  ) {
-    this.#routes = routes;
-  }
+  ) {}
 
   /**
    * Resolves when every node is ready.
@@ -108,76 +81,36 @@ export class TortureCluster {
   static async start(binary: string, power: ServerPower | undefined): Promise<TortureCluster> {
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
     process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
-    const routes = new Map<string, TcpProxy>();
-    const routePort = async (from: number, to: number, port: number) => {
-      const proxy = await TcpProxy.start(port);
-      routes.set(`${from} ${to}`, proxy);
-      return proxy.port;
-    };
-    const roles = [...Array(AGGREGATORS).fill('aggregator'), ...Array(EDGES).fill('edge')];
-    const servers = await startNatsServers({
-      binary,
-      count: SERVERS,
-      roles,
-      routePort,
-      syncAlways: true,
-      ...(power && { wrapper: (server, folder) => power.command(server, folder) }),
+    const wrapper = power && ((server: number, folder: string) => power.command(server, folder));
+    const options = { binary, count: SERVERS, roles: ROLES, syncAlways: true, ...(wrapper && { wrapper }) };
+    const servers = await startNatsServers(options);
+    const nodes = ROLES.map((_, i) => {
+      return new TortureNode(i + 1, writeNodeConfig(i + 1, join(dir, `node${i + 1}`), servers));
     });
-    const nodes: TortureNode[] = [];
-    for (let number = 1; number <= AGGREGATORS + EDGES; number++)
-      nodes.push(await prepareNode(number, join(dir, `node${number}`), servers));
-    const cluster = new TortureCluster(servers, routes, nodes, power);
     // The first aggregator creates the streams, so the nodes start one after the other.
     for (const node of nodes) await node.start();
-    await cluster.untilReady();
-    return cluster;
-  }
-
-  get crashes(): number {
-    return this.nodes.reduce((sum, { crashes }) => sum + crashes, 0);
-  }
-
-  async untilReady(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.untilReady()));
+    await Promise.all(nodes.map((node) => node.untilReady()));
+    return new TortureCluster(servers, nodes, power);
   }
 
   /** Returns the leading aggregator, according to an edge. */
-  async leader(): Promise<TortureNode> {
-    let leader: TortureNode | undefined;
-    await until('a node leads', async () => {
-      const edge = this.nodes.find(({ isAggregator, service }) => !isAggregator && service !== undefined)!;
+  leader(): Promise<TortureNode> {
+    const look = async () => {
+      const edge = this.edges.find(({ service }) => service !== undefined)!;
       const { data } = JSON.parse(await fetchBody(edge.service!.port, '/v1/nodes')) as NodesAnswer;
       const number = data.nodes.find(({ role }) => role === 'leader')?.node;
-      leader = this.nodes.find((node) => node.number === number && node.service !== undefined);
-      return leader !== undefined;
-    });
-    return leader!;
-  }
-
-  standby(leader: TortureNode): TortureNode {
-    return this.nodes.find((node) => node.isAggregator && node !== leader)!;
+      return this.nodes.find((node) => node.number === number && node.service !== undefined);
+    };
+    return eventually(look, { what: 'a node leads' });
   }
 
   get edges(): readonly TortureNode[] {
     return this.nodes.filter(({ isAggregator }) => !isAggregator);
   }
 
-  /** Cuts the connections between two servers for a time, or those of one server to all others. */
-  async cut(ms: number, one: number, other?: number): Promise<void> {
-    const isCut = (name: string) =>
-      [one, other].every((server) => server === undefined || name.split(' ').includes(String(server)));
-    const routes = [...this.#routes].filter(([name]) => isCut(name));
-    for (const [, proxy] of routes) proxy.state = 'silent';
-    await pause(ms);
-    for (const [, proxy] of routes) proxy.state = 'open';
-  }
-
   async stop(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.end('SIGKILL')));
     await this.servers.stop();
-    for (const { proxies } of this.nodes) for (const proxy of proxies) void proxy.stop();
-    for (const proxy of this.#routes.values()) void proxy.stop();
-    await pause(0);
   }
 }
 
@@ -185,18 +118,18 @@ interface NodesAnswer {
   readonly data: { readonly nodes: readonly { readonly node: number; readonly role: string }[] };
 }
 
-/** @param dir the folder of the node's configuration, keys and data */
-async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
+/**
+ * @param dir the folder of the node's configuration, keys and data
+ * @returns the path of the configuration
+ */
+function writeNodeConfig(number: number, dir: string, nats: NatsServers): string {
   mkdirSync(dir);
-  const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
-  const isAggregator = number <= AGGREGATORS;
-  const cluster = {
-    role: isAggregator ? 'aggregator' : 'edge',
-    node: number,
-    servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(number - 1 + i) % SERVERS]!.port}`),
-    credentials: servers.credentialsOf(number),
-  } as const;
-  const load = { assets: ASSETS, publishers: PUBLISHERS, publicLog: isAggregator, cluster };
+  const role = ROLES[number - 1]!;
+  // Each node prefers another server.
+  const first = (number - 1) % SERVERS;
+  const servers = [...nats.urls.slice(first), ...nats.urls.slice(0, first)];
+  const cluster = { role, node: number, servers, credentials: nats.credentialsOf(number) };
+  const load = { assets: ASSETS, publishers: PUBLISHERS, publicLog: role === 'aggregator', cluster };
   const { file } = writeConfig({ signatureType: 'evm', ...load }, dir);
   const streamKeyFile = join(dir, 'stream.hex');
   // The key begins with a zero byte, so the key is below the order of the curve.
@@ -207,5 +140,5 @@ async function prepareNode(number: number, dir: string, servers: NatsServers): P
     // With this low threshold, the service signs every change of a price.
     for (const asset of assets) asset['delta_percent'] = 0.000001;
   });
-  return new TortureNode(number, file, proxies);
+  return file;
 }
