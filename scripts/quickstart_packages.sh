@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches the packages of the quickstarts in Python, Go and Rust, with the commands of their page, and compiles those in Go and Rust. Also
-# fetches the Python packages that read exported Parquet files, the schema of compose files, an older TypeScript, and a generator of Go clients. Prints a name and a folder for each. The
+# fetches the Python packages that read exported Parquet files, an older TypeScript, and a generator of Go clients. Prints a name and a folder for each. The
 # folders are in a cache of the user outside the repository, and tests use them. The script skips a language that is missing on this
 # machine, or whose packages cannot be fetched.
 # With --prepared the script fetches nothing.
@@ -19,9 +19,6 @@ commands() {
   if [[ $1 == parquet ]]; then
     echo 'python3 -m venv env'
     echo 'env/bin/pip install pyarrow==26.0.1 duckdb==2.0.1'
-  elif [[ $1 == compose ]]; then
-    echo 'go mod download -json github.com/compose-spec/compose-go/v2@v2.16.2 > module.json'
-    echo 'cp "$(sed -n "s/.*\"Dir\": \"\(.*\)\".*/\1/p" module.json)/schema/compose-spec.json" .'
   elif [[ $1 == ogen ]]; then
     echo 'GOBIN="$PWD" go install github.com/ogen-go/ogen/cmd/ogen@v1.25.0'
   elif [[ $1 == typescript ]]; then
@@ -48,7 +45,6 @@ prepare() {
 
 prepare python python3
 prepare parquet python3
-prepare compose go
 prepare typescript npm
 prepare ogen go
 prepare go go "cp '${page%/*}/tickseal.go' . && go build -o reader ."

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'tap';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -11,7 +10,6 @@ import { parseConfig } from '../../src/config/load.js';
 import { ADMIN_PATHS } from '../../src/wire/paths.js';
 import { runCommand } from '../cli/run_command.js';
 import { ROOT, readPage } from '../pages.js';
-import { NOT_PREPARED, preparedPackages } from '../prepared_packages.js';
 
 const DEPLOY = join(ROOT, 'scripts/deploy');
 const read = (file: string): unknown => parse(readFileSync(join(DEPLOY, file), 'utf8'), { merge: true });
@@ -37,16 +35,6 @@ const { services, volumes } = z
   .parse(read('compose.yaml'));
 /** Returns the port inside the container of the only published port. */
 const portOf = (name: (typeof names)[number]) => Number(services[name].ports[0]!.split(':').at(-1));
-
-test('the compose file fits the schema', async (t) => {
-  const folder = preparedPackages().get('compose');
-  if (folder === undefined) return t.pass(`skipped: ${NOT_PREPARED}`);
-  const schema = JSON.parse(readFileSync(join(folder, 'compose-spec.json'), 'utf8'));
-  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
-  const file = read('compose.yaml') as { services: { tickseal: object } };
-  t.ok(validate(file), JSON.stringify(validate.errors));
-  t.notOk(validate({ ...file, services: { tickseal: { ...file.services.tickseal, prots: [] } } }));
-});
 
 test('what the compose file mounts and runs is there', async (t) => {
   // The page makes these folders.

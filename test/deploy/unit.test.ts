@@ -41,22 +41,6 @@ test('the units are valid and as little exposed as the page says', async (t) => 
   }
 });
 
-test('the command of the unit of sources is one of the program', async (t) => {
-  const text = readFileSync(SOURCES_UNIT, 'utf8');
-  const [, command = ''] = /^ExecStart=\S+ \S+\/dist\/src\/cli\/main\.js (.*)$/m.exec(text) ?? [];
-  t.match(text, /^RestartPreventExitStatus=2$/m);
-  t.match(text, /^LoadCredential=publisher\.hex:/m);
-  t.match(command, ' --key %d/publisher.hex ');
-  t.match(text, `StateDirectory=${/--record \/var\/lib\/([\w-]+)\//.exec(command)?.[1]}`);
-  const { stdout } = spawnSync(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), 'publish', '--help'], {
-    encoding: 'utf8',
-  });
-  const options = command.match(/--[\w-]+/g)!;
-  t.equal(options.length, 5);
-  const unknown = options.filter((option) => !new RegExp(`^ +${option}\\b`, 'm').test(stdout));
-  t.same(unknown, [], 'every option exists');
-});
-
 test('the commands of the unit are those of the program', async (t) => {
   const text = readFileSync(UNIT, 'utf8');
   t.match(text, /^ExecStart=\S+ \S+\/dist\/src\/cli\/main\.js serve --config \S+\.yaml$/m);
