@@ -63,20 +63,6 @@ test('files and scripts that the pages name exist', async (t) => {
   }
 });
 
-test('types that the pages name are declared', async (t) => {
-  const files = readdirSync(join(ROOT, 'src'), { recursive: true }) as string[];
-  const code = files
-    .filter((path) => path.endsWith('.ts'))
-    .map((path) => readFileSync(join(ROOT, 'src', path), 'utf8'))
-    .join('\n');
-  const text = section('src/README.md', 'The way of a price') + section('src/README.md', 'Glossary');
-  const names = text.match(/`[A-Z][a-z]+[A-Za-z]*`/g) ?? [];
-  t.ok(names.length > 8);
-  for (const name of new Set(names)) {
-    t.match(code, new RegExp(`\\b(?:interface|class|type) ${name.slice(1, -1)}\\b`), name);
-  }
-});
-
 test('the annotated configuration has every key, with its default', async (t) => {
   const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(section('src/config/README.md', 'Every key')) ?? [];
   const config = parseConfig(yaml, 'README.md');

@@ -4,7 +4,6 @@ import { test } from 'tap';
 import { parse } from 'yaml';
 import { isOfTier, testFiles } from '../scripts/test/files.js';
 import { isLight, lightTests, mayListen, sharesService } from '../scripts/test/light_tests.js';
-import { overBudget, readTimes, slowestTable } from '../scripts/test/times.js';
 import { ROOT } from './pages.js';
 
 const FILES = testFiles();
@@ -57,24 +56,6 @@ test('tests with a service or threads share a process unless they start one or c
     ),
   );
   t.same(starting.filter(sharesService), []);
-});
-
-test('the slowest files are told, and those above a budget', async (t) => {
-  const lines = Array.from({ length: 12 }, (_, n) => `${n}.50\t20.00\t0\troom/file_${n}\n`);
-  const times = readTimes(join(t.testdir({ times: lines.join('') }), 'times'));
-  const table = slowestTable(times).split('\n');
-  t.equal(table[0], 'The slowest of 12 test files, which took 72 s of CPU time:');
-  t.equal(table[2], '  11.5   20.0 room/file_11');
-  t.equal(table.length, 12, 'ten of them');
-  t.same(
-    overBudget([...times, { file: 'tours.whole', cpuS: 50, realS: 1, passed: true }], {
-      fast: 10,
-      whole: 60,
-      long: 100,
-    }).map(({ file }) => file),
-    ['room/file_10', 'room/file_11'],
-  );
-  t.same(readTimes('/nowhere'), []);
 });
 
 test('tests that may open a listener are known, so that a Node without uWebSockets.js runs the others', async (t) => {
