@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { measureIngest } from '../../scripts/load/ingest.js';
 import { publisherKeys } from '../../scripts/load/keys.js';
 import { eip191, evmAddress } from '../../src/crypto/evm.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
@@ -7,6 +6,7 @@ import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { addCores, coresOf } from '../harness/used_cores.js';
 import { measureGo } from '../peers/go.js';
+import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 50;
 const PUBLISHERS = 5;

@@ -1,5 +1,4 @@
 import { writeConfig } from '../../scripts/load/config.js';
-import { measureIngest } from '../../scripts/load/ingest.js';
 import { type AnswerTimes, measureAnswers } from '../../scripts/load/requests.js';
 import { startService } from '../../scripts/load/server_process.js';
 import { fittedExponent } from '../../scripts/load/statistics.js';
@@ -8,6 +7,7 @@ import { NS_PER_SECOND } from '../../src/model/time.js';
 import { MINUTE_S } from '../../src/wire/resolution.js';
 import type { Figures, Line, Measurement, Row, Scale } from '../harness/row.js';
 import { type FrameTimes, firstAssets, measurePricedFrames, type Readers } from '../workloads/frames.js';
+import { measureIngest } from '../workloads/ingest.js';
 import { SET_ASSETS, setOf } from './distinct_sets.js';
 import { UPDATES, WARM_UP_UPDATES } from './evm_ingest.js';
 import { measureLogOf } from './public_log.js';

@@ -1,6 +1,5 @@
 import { getPublicKey, Point, pedersen, verify } from '@scure/starknet';
 import { ORACLE_ID, symbolOf } from '../../scripts/load/config.js';
-import { measureIngest } from '../../scripts/load/ingest.js';
 import { publisherKeys } from '../../scripts/load/keys.js';
 import { Pedersen } from '../../src/crypto/stark/pedersen.js';
 import { fieldNumber, starkPriceMessage } from '../../src/crypto/stark/stark.js';
@@ -10,6 +9,7 @@ import type { TimeNs } from '../../src/model/time.js';
 import type { Figures, Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 import { addCores, coresOf } from '../harness/used_cores.js';
+import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 20;
 const PUBLISHERS = 5;

@@ -1,54 +1,30 @@
-import { systemClock } from '../../src/clock/clock.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
-import { openLoopTurns } from '../../src/server/rest/loop_turns.js';
 import type { Route } from '../../src/server/rest/route.js';
 import { createRoutes } from '../../src/server/routes/index.js';
 import { DOCUMENT_PATHS } from '../../src/wire/paths.js';
 import { DEFAULT_SERVICE_NAME } from '../../src/wire/service_name.js';
 import type { Documents } from './reference_sections.js';
 
-/** Returns the routes of a service without assets. */
+/** Returns the routes of a service without assets. Only those that need no token can be called. */
 export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
-  return createRoutes({
-    clock: systemClock(),
+  const options = {
     announcements: [],
     simulation: false,
     listed: [],
     symbols: [],
-    findAsset: () => undefined,
-    prices: { latest: () => undefined, latestVersion: () => 0 },
-    past: {
-      inForce: async () => undefined,
-      reaches: async () => true,
-      gapAt: async () => undefined,
-      keptFrom: async () => undefined,
-      blocks: () => ({ async *[Symbol.asyncIterator]() {}, nextFew: async () => [], continueAt() {} }),
-    },
-    newest: () => undefined,
-    pastTurns: openLoopTurns(),
-    onPastDamage: () => {},
-    logFiles: { proofOf: async () => ({ lacks: 'log', reason: 'there is no public log here' }) },
-    readCandles: () => 'too many',
-    candleDays: () => ({ first: 0, end: 0 }),
-    sealedDays: () => ({ first: 0, end: 0 }),
-    calendarOf: () => undefined,
     serviceName,
     taxonomyId: 1,
     statementOf: () => undefined,
     oracleId: 'servc',
-    nodes: () => ({ self: 0, nodes: [], signers: [] }),
-    encodedAssetId: (symbol) => symbol,
     assetsPerRequestMax: 100,
     candlesPerRequestMax: 50_000,
     rangeRowsMax: 100_000,
     deployments: [],
     pushedAssets: {},
-    publisherByKey: () => undefined,
     publicUrl: () => 'ws://localhost',
-    onPublisherMetadata: () => {},
-    tickets: { issue: () => undefined },
-  });
+  };
+  return createRoutes(options as unknown as Parameters<typeof createRoutes>[0]);
 }
 
 /** Returns the answer of a route that needs no token. */

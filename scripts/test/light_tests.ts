@@ -81,11 +81,9 @@ export function sharesService(file: string): boolean {
 
 /** Returns whether a compiled test of the fast tier may share a process with other tests. */
 export function isLight(file: string): boolean {
-  if (!isOfTier(file, 'fast') || file.split('/').length < 3) return false;
-  if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
   const isHeavy = (specifier: string, by: string) =>
     HEAVY_PACKAGES.test(specifier) && !(by.startsWith('src/') && PURE_BUILTINS_OF_SRC.test(specifier));
-  return !loads(file, isHeavy);
+  return sharesService(file) && !loads(file, isHeavy);
 }
 
 /** Returns whether a compiled test may open a listener. Such a test loads uWebSockets.js, or starts the program. */

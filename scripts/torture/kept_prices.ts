@@ -4,7 +4,7 @@ import { REST_PATHS } from '../../src/wire/paths.js';
 import { TOKEN } from '../load/config.js';
 import { fetchOnce } from '../load/fetch_body.js';
 import { eventually } from '../load/wait.js';
-import { count, type Finding, measured, NONE, SOME } from './check.js';
+import { count, type Finding, NONE, SOME } from './check.js';
 import type { ServedAggregate, ShownAggregate } from './signed_values.js';
 
 /**
@@ -13,20 +13,17 @@ import type { ServedAggregate, ShownAggregate } from './signed_values.js';
  * answer 410 with borders, and never with another aggregate.
  */
 export class KeptPrices {
-  /** The aggregates by symbol and time. */
-  readonly #shown = new Map<string, Map<bigint, Shown>>();
-  readonly #killsMs: number[] = [];
+  /** The texts of the aggregates by symbol and time. */
+  readonly #shown = new Map<string, Map<bigint, string>>();
   /** The compared aggregates by symbol and time, with the worst result. */
   readonly #results = new Map<string, Result>();
-  /** The time between the first sight of each lost aggregate and the kill. */
-  readonly #lostMs = new Map<string, number>();
 
   /** Records aggregates that a reader received. */
   show(aggregates: readonly ShownAggregate[]): void {
     for (const { symbol, timeNs, text } of aggregates) {
-      const shown = this.#shown.get(symbol) ?? new Map<bigint, Shown>();
+      const shown = this.#shown.get(symbol) ?? new Map<bigint, string>();
       this.#shown.set(symbol, shown);
-      if (!shown.has(timeNs)) shown.set(timeNs, { text, atMs: performance.now() });
+      if (!shown.has(timeNs)) shown.set(timeNs, text);
     }
   }
 
@@ -36,11 +33,6 @@ export class KeptPrices {
     for (const shown of this.#shown.values())
       for (const timeNs of shown.keys()) if (timeNs > newestNs) newestNs = timeNs;
     return newestNs;
-  }
-
-  /** Records that the service is killed now. */
-  killed(): void {
-    this.#killsMs.push(performance.now());
   }
 
   /** Compares all shown aggregates with a time from `fromNs` to before `toNs`. @throws Error for answers that no service may give */
@@ -59,7 +51,7 @@ export class KeptPrices {
     const newestNs = timesNs.at(-1)!;
     const range = await readRange(port, symbol, timesNs[0]!, newestNs + 1n);
     for (const timeNs of timesNs) {
-      const { text, atMs } = shown.get(timeNs)!;
+      const text = shown.get(timeNs)!;
       let result = resultOf(timeNs, text, range);
       if (result !== 'kept' || timeNs === newestNs) {
         const instant = await readInstant(port, symbol, timeNs);
@@ -69,7 +61,6 @@ export class KeptPrices {
       if (result === 'changed' || result === 'unmarked')
         process.stderr.write(`${name} is ${result}: ${text}; holes: ${writeExactJson(range.holes)}\n`);
       this.#results.set(name, worse(result, this.#results.get(name) ?? result));
-      if (result === 'lost') this.#lostMs.set(name, this.#killsMs.find((ms) => ms > atMs)! - atMs);
     }
   }
 
@@ -81,19 +72,8 @@ export class KeptPrices {
       count('  with another value', numberOf('changed'), NONE),
       count('  missing without a hole', numberOf('unmarked'), NONE),
       count('  in a hole of the past', numberOf('lost')),
-      measured(
-        '    longest time from the first reader to the kill',
-        Math.max(0, ...this.#lostMs.values()),
-        'ms',
-      ),
     ];
   }
-}
-
-interface Shown {
-  readonly text: string;
-  /** The time at which a reader first saw the aggregate. */
-  readonly atMs: number;
 }
 
 /** The comparison of an aggregate with an answer. `lost`: the time is in a hole. `unmarked`: the answer has neither the aggregate nor a hole. */

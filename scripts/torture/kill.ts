@@ -156,7 +156,6 @@ async function killUnderLoad(
   service.signal('SIGKILL');
   stop();
   await poll.stop();
-  reader.kept.killed();
   // The kernel's buffers may still contain answers that the service sent before its end.
   await until('every connection has ended', () => publishers.every(({ isClosed }) => isClosed));
   return publishers;

@@ -17,7 +17,7 @@ export function outcomesTable(outcomes: readonly Outcome[], scale: Scale): strin
     ...findings.map((finding) => [
       check,
       finding.figure,
-      valueText(finding),
+      `${figureText(finding.value)} ${finding.unit}`.trim(),
       boundText(finding.mustBe),
       verdict(finding, scale),
     ]),
@@ -32,10 +32,6 @@ export function outcomesTable(outcomes: readonly Outcome[], scale: Scale): strin
 export function summary(outcomes: readonly Outcome[]): string {
   const failed = outcomes.filter((outcome) => outcome.failed).map(({ check }) => check);
   return failed.length === 0 ? 'Everything holds.' : `Does not hold: ${failed.join(', ')}.`;
-}
-
-function valueText({ value, unit }: Finding): string {
-  return `${figureText(value)} ${unit}`.trim();
 }
 
 function verdict(finding: Finding, scale: Scale): string {

@@ -52,13 +52,6 @@ export class LogAccount {
 
 /** Asks again while the servers refuse, as they do while they elect a leader. @throws Error when they refuse for a minute */
 function answered<T>(ask: () => Promise<T>): Promise<T> {
-  let refusal = '';
-  const look = () =>
-    ask().catch((error) => {
-      refusal = String(error);
-      return undefined;
-    });
-  return eventually(look, { what: 'the content of the log', withinMs: ANSWER_MS_MAX }).catch((error) => {
-    throw new Error(`${error.message}: ${refusal}`);
-  });
+  const look = () => ask().catch(() => undefined);
+  return eventually(look, { what: 'the content of the log', withinMs: ANSWER_MS_MAX });
 }

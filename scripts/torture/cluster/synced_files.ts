@@ -52,8 +52,8 @@ class SyncedFiles {
   /** The offsets of handles that write without an explicit offset. */
   #offsets = new Map<string, number>();
   /** The unfinished calls by thread. The next field has the sizes at the beginning of an `fsync`. */
-  #begun = new Map<string, string>();
-  #syncing = new Map<string, number>();
+  readonly #begun = new Map<string, string>();
+  readonly #syncing = new Map<string, number>();
   #ended = Promise.resolve();
 
   /** @param dir the folder with the server's files */
@@ -69,8 +69,8 @@ class SyncedFiles {
     this.#files = new Map(filesIn(this.#dir).map((file) => [file, synced(statSync(file).size)]));
     this.#syncedHandles = new Set();
     this.#offsets = new Map();
-    this.#begun = new Map();
-    this.#syncing = new Map();
+    this.#begun.clear();
+    this.#syncing.clear();
     // If this process opened the pipe itself, the pipe would block one of libuv's few threads.
     const { stdout } = spawn('cat', [this.#pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
     const reader = createInterface({ input: stdout });

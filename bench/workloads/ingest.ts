@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type LoadConfig, writeConfig } from './config.js';
-import { clientFrame } from './frame_socket.js';
-import { readMetrics } from './metrics.js';
-import { openPublisher } from './publishers.js';
-import { type ServerProcess, startService } from './server_process.js';
-import { Updates } from './updates.js';
-import { measureUsage, type Usage } from './usage.js';
-import { pause } from './wait.js';
+import { type LoadConfig, writeConfig } from '../../scripts/load/config.js';
+import { clientFrame } from '../../scripts/load/frame_socket.js';
+import { readMetrics } from '../../scripts/load/metrics.js';
+import { openPublisher } from '../../scripts/load/publishers.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { Updates } from '../../scripts/load/updates.js';
+import { measureUsage, type Usage } from '../../scripts/load/usage.js';
+import { pause } from '../../scripts/load/wait.js';
 
 export interface IngestLoad
   extends Pick<LoadConfig, 'signatureType' | 'assets' | 'publishers' | 'clockPeriod' | 'threads'> {
