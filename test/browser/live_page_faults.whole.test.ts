@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { TcpProxy } from '../../scripts/load/tcp_proxy.js';
+import { TcpProxy } from '../tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerLog } from '../../src/cli/log_command.js';
 import { decodePayload, type Payload } from '../../src/client/index.js';

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { TcpProxy } from '../../scripts/load/tcp_proxy.js';
+import { TcpProxy } from '../tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
 import {
   createClient,

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { TcpProxy } from '../../../scripts/load/tcp_proxy.js';
+import { TcpProxy } from '../../tcp_proxy.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START } from '../../../src/cluster/bus.js';
 import { natsBus, natsServers, needsNatsServer } from './servers.js';
