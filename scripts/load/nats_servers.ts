@@ -18,7 +18,7 @@ export interface NatsServersOptions {
    */
   readonly roles?: readonly NatsUser['role'][];
   /** True when a server writes each record to disk before it acknowledges the record, as with `cluster-init`. */
-  readonly syncAlways?: boolean | ((server: number) => boolean);
+  readonly syncAlways?: boolean;
   /**
    * Returns a command that starts the server. The server's own command follows as its arguments. The server must stay the direct
    * child process.
@@ -167,12 +167,11 @@ export class NatsServers {
 
   #configText(index: number): string {
     const { settings = '', count, syncAlways = false } = this.#options;
-    const isSynced = typeof syncAlways === 'function' ? syncAlways(index) : syncAlways;
     const folder = JSON.stringify(this.storage(index));
     return [
       `server_name: n${index + 1}`,
       `listen: "127.0.0.1:${this.#ports[index]}"`,
-      `jetstream { store_dir: ${folder}${isSynced ? ', sync_interval: always' : ''} }`,
+      `jetstream { store_dir: ${folder}${syncAlways ? ', sync_interval: always' : ''} }`,
       `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
       count > 1 ? this.#clusterText(index) : '',
       this.#users.length > 0 ? natsAccounts('main', this.#users) : '',

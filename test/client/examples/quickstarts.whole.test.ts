@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { type Test, test } from 'tap';
-import { TcpProxy } from '../../../scripts/load/tcp_proxy.js';
+import { TcpProxy } from '../../tcp_proxy.js';
 import { GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { serve } from '../../local_server.js';
 import { codeBlock, ROOT } from '../../pages.js';
