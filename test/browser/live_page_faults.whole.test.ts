@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
-import { TcpProxy } from '../tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerLog } from '../../src/cli/log_command.js';
 import { decodePayload, type Payload } from '../../src/client/index.js';
@@ -14,6 +13,7 @@ import { signed } from '../client/signed_payload.js';
 import { signedPrice } from '../publiclog/witness/audited_log.js';
 import { Feed, units } from '../service/feed.js';
 import { SERVICE_KEYS, startTestService } from '../service/harness.js';
+import { TcpProxy } from '../tcp_proxy.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { type Test, test } from 'tap';
-import { TcpProxy } from '../../tcp_proxy.js';
 import { GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { serve } from '../../local_server.js';
 import { codeBlock, ROOT } from '../../pages.js';
 import { NOT_PREPARED, preparedPackages } from '../../prepared_packages.js';
 import { get, publisherSigner, startTestService, type TestService, TOKEN } from '../../service/harness.js';
 import { latestWhen } from '../../service/publishing.js';
+import { TcpProxy } from '../../tcp_proxy.js';
 import { startProgram } from './example.js';
 
 // Runs the quickstarts of the page, one per language, against one service. The first one publishes the prices that the others

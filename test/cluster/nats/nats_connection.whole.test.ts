@@ -1,7 +1,7 @@
 import { test } from 'tap';
-import { TcpProxy } from '../../tcp_proxy.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START } from '../../../src/cluster/bus.js';
+import { TcpProxy } from '../../tcp_proxy.js';
 import { natsBus, natsServers, needsNatsServer } from './servers.js';
 
 const bytes = new Uint8Array(100);

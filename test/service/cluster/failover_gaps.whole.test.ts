@@ -1,8 +1,8 @@
 import { type Test, test } from 'tap';
-import { TcpProxy } from '../../tcp_proxy.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { createClient } from '../../../src/client/node.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
+import { TcpProxy } from '../../tcp_proxy.js';
 import { SteadyFeed, StreamReader } from '../gap_reader.js';
 import { type TestService, TOKEN } from '../harness.js';
 import { nodesOf, TestCluster, untilReady } from './nodes.js';
