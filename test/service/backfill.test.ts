@@ -1,5 +1,4 @@
 import { test } from 'tap';
-import { TcpProxy } from '../tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
 import {
   createClient,
@@ -10,6 +9,7 @@ import {
 } from '../../src/client/node.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { TcpProxy } from '../tcp_proxy.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TOKEN } from './harness.js';
 
