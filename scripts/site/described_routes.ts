@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/clock/clock.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import type { Route } from '../../src/server/rest/route.js';
@@ -9,6 +10,7 @@ import type { Documents } from './reference_sections.js';
 /** Returns the routes of a service without assets. Only those that need no token can be called. */
 export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
   const options = {
+    clock: systemClock(),
     announcements: [],
     simulation: false,
     listed: [],
