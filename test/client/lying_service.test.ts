@@ -142,10 +142,11 @@ function sendMessage(socket: Duplex, key: string, bytes: Buffer, extension = '')
 
 /** Sends a part again and again, as fast as the reader takes it. */
 async function pour(response: ServerResponse, service: LyingService, part: Buffer): Promise<void> {
+  const closed = once(response, 'close');
   while (!response.destroyed) {
     const isFull = !response.write(part);
     service.sentBytes += part.length;
-    if (isFull) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (isFull) await Promise.race([once(response, 'drain'), closed]);
   }
   response.end();
 }
@@ -190,8 +191,8 @@ test('an answer that drips has a time limit, and so has a line', async (t) => {
     });
   const { url } = await drip('x');
   for (const read of ['text', 'lines'] as const) {
-    const open = await boundedFetch({ url, answerMsMax: 300 });
     const all = async () => {
+      const open = await boundedFetch({ url, answerMsMax: 300 });
       if (read === 'text') await open.wholeText();
       else for await (const _ of open.lines());
     };
