@@ -82,7 +82,6 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
   const before = await show(100n);
   t.same(verdictsOf(before, addressOf(EVM), starkKeyOf(STARK)), ['verified', 'verified']);
   t.equal(await streamSigner(0n), addressOf(STREAM));
-  t.equal(service.evmAddress, addressOf(EVM));
   t.match(await signersNow(), [
     ['aggregate', addressOf(EVM), 'present', undefined, changeS],
     ['aggregate', addressOf(NEXT_EVM), 'next', changeS, undefined],

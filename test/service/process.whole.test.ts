@@ -7,6 +7,7 @@ import { THREAD_COUNTS } from '../tier.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { Feed, units } from './feed.js';
 import { ask, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
+import { latestWhen } from './publishing.js';
 import { RawHttp } from './raw_http.js';
 
 // Tests of the service as a process: its start, its signals and its end.
@@ -74,8 +75,8 @@ test('SIGTERM drains: 1001 to every socket, what was accepted is kept, exit stat
   const second = new ServeProcess(['--config', file]);
   t.teardown(() => second.kill());
   const again = await second.ready();
-  const { data } = await ask(again, '/v1/prices/latest?assets=BTCUSD');
-  t.equal(data.BTCUSD?.price, String(price), 'accepted before the signal, served after the start');
+  const served = await latestWhen(again, 'BTCUSD');
+  t.equal(served.price, String(price), 'accepted before the signal, served after the start');
   second.child.kill('SIGINT');
   t.same(await second.exited, { code: 0, signal: null });
 });

@@ -100,7 +100,7 @@ export async function verifyKept(
  * Checks all of an entry except the arithmetic on curves. Remembers the facts that entries share, because successive entries share most
  * of them.
  */
-export class KeptChecks {
+class KeptChecks {
   readonly #signers: KeptSigners;
   readonly #inputs = new InputChecks();
   /** The checked facts, with their symbol and the bytes of their checksum. */

@@ -21,7 +21,7 @@ export interface SignedStatementsOptions {
 /** The age from which a statement is signed again. */
 export const RENEW_NS = 3_600n * NS_PER_SECOND;
 /** The largest number of sets of assets whose statements are kept. With 1,000 assets in each set they take 6 MB. */
-export const STATEMENTS_MAX = 1_024;
+const STATEMENTS_MAX = 1_024;
 
 /**
  * The signed statements of an edge, by set of assets. The key that signs streaming payloads at the time signs the statements too, so a

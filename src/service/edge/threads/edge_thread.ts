@@ -22,9 +22,8 @@ import { Watchdog } from './watchdog.js';
 export interface EdgeThreadOptions {
   readonly loaded: LoadedThread;
   readonly start: Omit<ThreadStart, 'ring'>;
+  /** The size of the ring for the thread's feed, a power of two. */
   readonly ringBytes: number;
-  /** The time without a turn of its event loop after which the thread counts as hung. Default: {@link SILENCE_MS_MAX}. */
-  readonly silenceMsMax?: number | undefined;
   readonly host: EdgeThreadHost;
   readonly publishers: RemotePublishers;
   /** Called once, when the thread ends without a request, or when the thread hangs and the main thread begins to end it. */
@@ -50,7 +49,7 @@ export interface EdgeThreadHost {
   overrun(): void;
 }
 
-/** The default time without a turn. This time is several hundred times the longest turn of a thread under full load. */
+/** The time without a turn of its event loop after which a thread counts as hung. This time is several hundred times the longest turn of a thread under full load. */
 const SILENCE_MS_MAX = 5_000;
 /** The factor of the silence limit for a starting thread, because such a thread loads its modules in one turn. */
 const START_SILENCES = 12;
@@ -108,7 +107,7 @@ export class EdgeThread {
   isListening = false;
 
   constructor(options: EdgeThreadOptions) {
-    const { loaded, start, ringBytes, silenceMsMax = SILENCE_MS_MAX, onFailure, onExit } = options;
+    const { loaded, start, ringBytes, onFailure, onExit } = options;
     this.#options = options;
     const ring = createRingMemory(ringBytes);
     this.#ring = new RingWriter(ring);
@@ -125,7 +124,7 @@ export class EdgeThread {
       fail(new Error('the thread hangs'));
       void this.#end();
     });
-    this.#watch.start(START_SILENCES * silenceMsMax);
+    this.#watch.start(START_SILENCES * SILENCE_MS_MAX);
     this.#worker.on('error', fail);
     this.#exited = new Promise((resolve) => {
       this.#leave = () => {
@@ -147,7 +146,7 @@ export class EdgeThread {
           if (event.on === 'failed') reject(new Error(event.error));
           else if (event.on === 'listening') {
             this.isListening = true;
-            this.#watch.start(silenceMsMax);
+            this.#watch.start(SILENCE_MS_MAX);
             resolve();
           } else if (event.on !== 'loaded') this.#handleEvent(event);
         }

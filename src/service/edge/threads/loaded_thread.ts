@@ -19,12 +19,11 @@ export interface LoadedThread {
  * Loads a thread.
  * @param allowedSha256 for `loadWebSockets`
  * @param fillsStark true to fill the tables for Stark prices too, which takes almost a second
- * @param file the module that runs in the thread; default `thread_main.js`
  */
-export function loadThread(allowedSha256: string | undefined, fillsStark: boolean, file?: URL): LoadedThread {
+export function loadThread(allowedSha256: string | undefined, fillsStark: boolean): LoadedThread {
   const liveness = createLivenessMemory();
   const workerData: ThreadData = { liveness, allowedSha256, fillsStark };
-  const worker = new Worker(file ?? new URL('./thread_main.js', import.meta.url), {
+  const worker = new Worker(new URL('./thread_main.js', import.meta.url), {
     workerData,
     execArgv: [],
   });

@@ -11,12 +11,12 @@ import type { ListenOptions } from '../../../server/uws/app.js';
 import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
 import type { EdgeHooks } from '../edge_hooks.js';
 import type { EdgeSet } from '../edge_set.js';
-import { EdgeThread, type EdgeThreadHost, type EdgeThreadOptions } from './edge_thread.js';
+import { EdgeThread, type EdgeThreadHost } from './edge_thread.js';
 import type { LoadedThread } from './loaded_thread.js';
 import { RemotePublishers } from './remote_publishers.js';
 import type { ThreadStart } from './thread_messages.js';
 
-export interface ThreadedEdgesOptions {
+interface ThreadedEdgesOptions {
   /** The settings at the start. Commands change the settings later. */
   readonly settings: EdgeSettings;
   /** The address on which the edges listen. The caller has already claimed the port. */
@@ -26,7 +26,6 @@ export interface ThreadedEdgesOptions {
   readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'simulation'>;
   readonly parts: ThreadedEdgesParts;
   readonly hooks: Pick<EdgeHooks, 'receiver' | 'askPast' | 'onSigned' | 'onPastDamage' | 'logger'>;
-  readonly limits?: ThreadLimits;
 }
 
 export interface ThreadSupply {
@@ -46,12 +45,6 @@ export interface ThreadedEdgesParts {
   readonly counters: ThreadedEdgesCounters;
 }
 
-export interface ThreadLimits {
-  /** The size of a thread's ring for its feed. The size must be a power of two. Default: {@link RING_BYTES}. */
-  readonly ringBytes?: number;
-  readonly silenceMsMax?: EdgeThreadOptions['silenceMsMax'];
-}
-
 /** Counts since the start. */
 export interface ThreadedEdgesCounters {
   /** The number of threads that hung or ended without a request. Another thread replaced each of them. */
@@ -60,7 +53,7 @@ export interface ThreadedEdgesCounters {
   threadOverruns: number;
 }
 
-/** The default size of a ring. Such a ring holds about 5 s of a feed with 1,000 assets at 2 Hz and five inputs each. */
+/** The size of a ring. Such a ring holds about 5 s of a feed with 1,000 assets at 2 Hz and five inputs each. */
 const RING_BYTES = 16 * 1024 * 1024;
 /** The delay before a replacement starts. Without this delay, a thread that can never start would use a whole core for its attempts. */
 const REPLACEMENT_DELAY_MS = 100;
@@ -189,14 +182,13 @@ class ThreadedEdges implements EdgeSet {
   }
 
   #openThread(number: number, loaded: LoadedThread): EdgeThread {
-    const { at, startOf, parts, hooks, limits } = this.#options;
+    const { at, startOf, parts, hooks } = this.#options;
     const { access, sharedClock, counters } = parts;
     const { receiver, logger } = hooks;
     const thread = new EdgeThread({
       loaded,
       start: { ...startOf(number), settings: this.#settings, at, access, clock: sharedClock.memory },
-      ringBytes: limits?.ringBytes ?? RING_BYTES,
-      silenceMsMax: limits?.silenceMsMax,
+      ringBytes: RING_BYTES,
       host: this.#host,
       publishers: new RemotePublishers({ receiver, rightsOf: (caller) => this.#rights.of(caller) }),
       onFailure: (error) => {
