@@ -28,13 +28,6 @@ test('a burst of five, then one every 200 ms, with headers that say so', async (
   t.equal(limiter.take('a', 5).remaining, 4);
 });
 
-test('callers do not share an allowance', async (t) => {
-  const { limiter } = newLimiter();
-  for (let i = 0; i < 6; i++) limiter.take('a', 5);
-  t.equal(limiter.take('b', 5).allowed, true);
-  t.equal(limiter.take('b', 5).remaining, 3);
-});
-
 test('no window of 60 s allows more than its share and one burst, and refusals cost nothing', async () => {
   const gapNs = fc.oneof(
     fc.constant(0n),
@@ -60,31 +53,6 @@ test('no window of 60 s allows more than its share and one burst, and refusals c
       },
     ),
     { numRuns: cases(60) },
-  );
-});
-
-test('what the headers promise is kept', async () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.bigInt({ min: 0n, max: SECOND }), { maxLength: 30 }),
-      fc.integer({ min: 1, max: 9 }),
-      (gaps, rate) => {
-        const { clock, limiter } = newLimiter();
-        for (const gap of gaps) {
-          clock.advance(gap);
-          limiter.take('a', rate);
-        }
-        const { allowed, retryAfterS, remaining, resetS } = limiter.take('a', rate);
-        if (!allowed) {
-          clock.advance(BigInt(retryAfterS) * SECOND);
-          return remaining === 0 && limiter.take('a', rate).allowed;
-        }
-        for (let i = 0; i < remaining; i++) if (!limiter.take('a', rate).allowed) return false;
-        if (limiter.take('a', rate).allowed) return false;
-        clock.advance(BigInt(resetS) * SECOND + SECOND);
-        return limiter.take('a', rate).remaining === rate - 1;
-      },
-    ),
   );
 });
 

