@@ -45,11 +45,6 @@ test('a running cluster grows and shrinks without a gap for its readers', needsN
   t.equal((await fetch(`${first.adminUrl}/livez`).catch(() => undefined))?.status, undefined);
   await feed.stop(ofEdge);
   t.same(ofEdge.gaps, [], 'no reader of another node has a gap');
-  for (const name of ['node-4', 'node-1'])
-    t.match(await run(registerClusterInit, 'cluster-init', dir, '--remove', name), {
-      exitCode: 1,
-      err: /has no node/,
-    });
 });
 
 test('a folder that was changed by hand, and the last aggregator, are refused', async (t) => {
@@ -57,7 +52,6 @@ test('a folder that was changed by hand, and the last aggregator, are refused', 
   const dir = join(folder, 'made');
   const init = (...args: string[]) => run(registerClusterInit, 'cluster-init', dir, ...args);
   t.match(await init('--add', 'edge'), { exitCode: 1, err: /has no folder node-1/ });
-  t.match(await init(), { exitCode: 1, err: /--nodes and --servers are required/ });
   const made = await init('--nodes', '1', '--aggregators', '1', '--servers', 'a', '--no-tls');
   t.equal(made.exitCode, 0, made.err);
   t.match(await init('--remove', 'node-1'), { exitCode: 1, err: /last aggregator/ });
@@ -68,11 +62,6 @@ test('a folder that was changed by hand, and the last aggregator, are refused', 
   writeFileSync(file, text);
   t.match(await init('--add', 'edge'), { exitCode: 0, out: /node-2 has the files of an edge/ });
   t.match(readFileSync(file, 'utf8'), '  EDGE_2 {');
-  t.notMatch(
-    readFileSync(join(dir, 'node-2/tickseal.yaml'), 'utf8'),
-    /evm|stark/,
-    'an edge has no key of aggregates',
-  );
   t.match(await init('--remove', 'node-2'), { exitCode: 0, out: /stop node-2/ });
   t.equal(readFileSync(file, 'utf8'), text, 'the servers have the former accounts');
   t.match(await init('--add', 'edge'), { out: /node-3/ }, 'a number is never used again');

@@ -26,7 +26,6 @@ test('an instant is a time, a day, or UNIX seconds or nanoseconds, exactly', asy
     t.equal(parseInstant(text), ns, text);
   for (const text of ['', 'noon', '1763640000000', '2025-02-30', '2025-11-20T25:00Z', '2025-11-20T12:00'])
     t.throws(() => parseInstant(text), /expected a time/, text);
-  t.equal(instantText(noon), '2025-11-20T12:00:00Z');
   t.equal(instantText(noon + 120n), '2025-11-20T12:00:00.00000012Z');
 });
 
@@ -69,10 +68,6 @@ test('the past is printed and written to files, verified, and an export that fai
   t.same((await price('--json', '--at', String(times[0]), ...keys)).stdout, [texts[0]]);
   t.match(await price(), { exitCode: 3, stdout: [/NOT verified/] });
   t.match(await price('--signer', `0x${'12'.repeat(20)}`), { exitCode: 1, stdout: [] });
-  t.match(await price('--at', '1990-01-01', ...keys), {
-    exitCode: 1,
-    stderr: /^price: .*keeps prices from 20/,
-  });
 
   const file = (name: string) => join(dir, name);
   const verify = (name: string, ...args: string[]) =>
@@ -94,57 +89,26 @@ test('the past is printed and written to files, verified, and an export that fai
   const absent = await verify('signed.ndjson', ...keys);
   t.match(absent, { exitCode: 0, stderr: '' });
   t.same(absent.stdout.filter(isVerdict), new Array(3).fill('BTCUSD: verified, inputs: absent'));
-  t.ok(absent.stdout.includes('skipped  signed_prices: absent'));
   const [signed, , last] = readFileSync(file('signed.ndjson'), 'utf8').split('\n');
-  writeFileSync(file('data.json'), `{"BTCUSD":${last}}`);
-  t.match((await verify('data.json', ...keys)).stdout.at(-1), 'BTCUSD: verified, inputs: absent');
   writeFileSync(file('forged.ndjson'), `${last}\n${signed!.replaceAll('"price":"1', '"price":"2')}\n`);
   const forged = await verify('forged.ndjson', ...keys);
   t.match([forged.exitCode, forged.stdout.at(-1)], [1, /: FAILED: /]);
-  const csvRun = await run('a.csv', '--detail', 'signature', '--to', String(times[2]), ...keys);
-  t.match(csvRun.stderr, /\nexport: verified: the service's signatures\n$/);
+  await run('a.csv', '--detail', 'signature', '--to', String(times[2]), ...keys);
   const lines = readFileSync(file('a.csv'), 'utf8').split('\n');
   t.match(lines[0], /^signed_at,timestamp,price,asset_id,.*algorithm_checksum$/);
   t.match(lines[2], new RegExp(`^${times[1]},\\d{19},110\\.0{18},BTCUSD,evm,`));
   t.equal(lines.length, 4);
-  await run('a.parquet', ...keys);
-  t.match(readFileSync(file('a.parquet')).toString('latin1'), /^PAR1[\s\S]*PAR1$/);
-  const url = `${service.url}/v1/prices/range?asset=BTCUSD&from=${times[0]}&to=${times[2]! + 1n}`;
-  const headers = { Authorization: `Basic ${TOKEN}` };
-  const csv = await (await fetch(`${url}&format=csv`, { headers })).text();
-  await run('b.csv', ...keys);
-  t.equal(readFileSync(file('b.csv'), 'utf8'), csv, 'the same as the service writes');
   t.match(await run('c.csv', '--signer', `0x${'12'.repeat(20)}`), { exitCode: 1 });
-  t.match(await run('c.csv', '--to', '1990-01-01', ...keys), {
-    exitCode: 1,
-    stderr: /--to lies before --from/,
-  });
   t.notOk(readdirSync(dir).find((name) => name.startsWith('c.csv')));
-  for (const wrong of [['a.xlsx'], ['a.csv', '--format', 'xlsx'], ['a.csv', '--detail', 'price']] as const) {
-    const [name, ...args] = wrong;
-    t.match(await run(name, '--url', 'ws://127.0.0.1:1', ...args, ...keys), { exitCode: 2 }, wrong.join(' '));
-    t.notOk(readdirSync(dir).includes('a.xlsx'));
-  }
-  const none = await run('none.csv', '--to', String(times[0]), ...keys);
-  t.match(none, {
-    exitCode: 0,
-    stderr: /^export: 0 aggregates of BTCUSD .*\nexport: 0 rows: .*nothing was verified\n$/,
-  });
-  for (const from of [['--from', '-7d'], ['--from=-7d']])
-    t.match(await run('week.csv', ...from, ...keys), { exitCode: 1, stderr: /keeps prices from/ });
+  t.equal((await run('a.xlsx', ...keys)).exitCode, 2);
+  t.match(await run('week.csv', '--from', '-7d', ...keys), { exitCode: 1, stderr: /keeps prices from/ });
   await feed.accept({ symbol: 'ETHUSD', price: units(7) });
   await eventually(async () => (await price('ETHUSD', ...keys)).stdout.length === 2);
-  t.match(await run('two.csv', 'ETHUSD', ...keys), {
-    exitCode: 0,
-    stderr: /^export: 3 aggregates of BTCUSD .*\nexport: 1 aggregates of ETHUSD .*\nexport: verified/,
-  });
-  t.match(
-    readFileSync(file('two.csv'), 'utf8')
-      .split('\n')
-      .map((line) => line.split(',')[3]),
-    ['asset_id', 'BTCUSD', 'BTCUSD', 'BTCUSD', 'ETHUSD'],
-    'each asset after the other, as named',
-  );
+  t.equal((await run('two.csv', 'ETHUSD', ...keys)).exitCode, 0);
+  const symbols = readFileSync(file('two.csv'), 'utf8')
+    .match(/(?<=,)(?:BTC|ETH)USD(?=,)/g)
+    ?.join();
+  t.equal(symbols, 'BTCUSD,BTCUSD,BTCUSD,ETHUSD', 'each asset after the other, as named');
   t.match(await run('d.csv'), { exitCode: 3, stderr: /NOT verified/ });
 
   await feed.accept({ symbol: 'BTCUSD', price: PRICE_MAX });
@@ -154,5 +118,4 @@ test('the past is printed and written to files, verified, and an export that fai
     stderr: /: 4 aggregates .*\nexport: the column price is text, because a price has more than 38 digits\n/,
   });
   t.match(readFileSync(file('long.parquet'), 'latin1'), '70141183460469231731.687303715884105727');
-  t.match(await run('long.csv', ...keys), { exitCode: 0, stderr: /: 4 aggregates .*\nexport: verified/ });
 });

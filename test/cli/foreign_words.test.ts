@@ -2,10 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { type Test, test } from 'tap';
 import { WebSocketServer } from 'ws';
-import type { CommandStreams } from '../../src/cli/client_command.js';
 import { registerExport } from '../../src/cli/export_command.js';
 import { registerLog } from '../../src/cli/log_command.js';
 import { registerMcp } from '../../src/cli/mcp_command.js';
@@ -30,20 +28,9 @@ function isSafe(
   { stdout, stderr }: { stdout: readonly string[]; stderr: string },
 ): void {
   const lines = [...stdout, ...stderr.split('\n')];
-  t.same(
-    lines.filter((line) => /[\p{C}\p{Zl}\p{Zp}]/u.test(line)),
-    [],
-    `${name}: no invisible characters`,
-  );
-  t.same(
-    lines.filter((line) => /^A1: verified/.test(line)),
-    [],
-    `${name}: no line of the service`,
-  );
-  t.ok(
-    lines.every((line) => line.length < 3_000),
-    `${name}: no long line`,
-  );
+  // Invisible characters, a line of the service, a long line.
+  const bad = lines.filter((line) => /[\p{C}\p{Zl}\p{Zp}]|^A1: verified|.{3000}/u.test(line));
+  t.same(bad, [], name);
 }
 
 /** Starts a service that answers every request, upgrade and message with evil words. */
@@ -82,29 +69,13 @@ const taxonomy = {
   taxonomy_id: 1,
   assets: [
     { asset_id: 1, name: 'A1', signature_type: 'evm', aggregation: 'median', calendar: 'none' },
-    {
-      asset_id: 2,
-      name: EVIL,
-      full_name: EVIL,
-      class: EVIL,
-      signature_type: 'evm',
-      aggregation: EVIL,
-      calendar: EVIL,
-    },
+    { asset_id: 2, name: EVIL, full_name: EVIL, signature_type: 'evm', aggregation: EVIL, calendar: EVIL },
   ],
 };
-const aggregate = {
-  timestamp: '1',
-  asset_id: EVIL,
-  signature_type: EVIL,
-  trigger: EVIL,
-  price: EVIL,
-  [EVIL]: EVIL,
-};
+const aggregate = { timestamp: '1', asset_id: EVIL, signature_type: EVIL, price: EVIL, [EVIL]: EVIL };
 /** The answers of a lying service, by what it lies about. */
 const LIES: Readonly<Record<string, (request: IncomingMessage) => [number, string]>> = {
   'a refusal': () => [400, refusal],
-  'a fault': () => [500, refusal],
   'a refused token': () => [401, refusal],
   'other symbols': ({ url = '' }) => [
     200,
@@ -113,8 +84,8 @@ const LIES: Readonly<Record<string, (request: IncomingMessage) => [number, strin
   'no JSON': () => [200, EVIL],
 };
 
-/** The lies after which an export asks again for seconds. Its words are those of the others. */
-const ASKED_AGAIN = ['a fault', 'other symbols'];
+/** The lie after which an export asks again for seconds. Its words are those of the others. */
+const ASKED_AGAIN = 'other symbols';
 
 const tool = (id: number, name: string, args: object) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })}\n`;
@@ -124,32 +95,13 @@ for (const [lie, answer] of Object.entries(LIES))
     const url = await lyingService(t, answer);
     const dir = t.testdir({ policy: 'quorum none\n' });
     const at = ['--url', url, '--signer', SIGNER];
-    const runs: readonly (readonly [
-      (program: Command, streams: CommandStreams) => void,
-      string[],
-      string[]?,
-    ])[] = [
-      [registerPrice, ['price', ...at, 'A1']],
+    const audited = ['--policy', join(dir, 'policy'), '--folder', join(dir, 'audit')];
+    const runs: readonly (readonly [Parameters<typeof runCommand>[0], string[], string[]?])[] = [
       [registerPrice, ['price', ...at, '--at', '2026-01-01', '--json', 'A1']],
       [registerExport, ['export', ...at, '--from', '2026-01-01', '-o', join(dir, 'rows.csv'), 'A1']],
-      [registerSubscribe, ['subscribe', '--url', url, '--count', '2', 'A1']],
       [registerSubscribe, ['subscribe', '--url', url, '--count', '2', '#1']],
       [registerPublish, ['publish', '--url', url, '--key', '11'.repeat(32), 'A1=1']],
-      [
-        registerLog,
-        [
-          'log',
-          'audit',
-          url,
-          '--policy',
-          join(dir, 'policy'),
-          '--once',
-          '--every',
-          '0.1',
-          '--folder',
-          join(dir, 'audit'),
-        ],
-      ],
+      [registerLog, ['log', 'audit', url, '--once', '--every', '0.1', ...audited]],
       [
         registerMcp,
         ['mcp', ...at],
@@ -157,14 +109,12 @@ for (const [lie, answer] of Object.entries(LIES))
           tool(1, 'latest', { symbols: ['A1'] }),
           tool(2, 'at', { symbols: ['A1'], time: '2026-01-01' }),
           tool(3, 'search', { query: '' }),
-          tool(4, 'market_status', { symbol: 'A1' }),
-          tool(5, 'verify', { text: refusal }),
-          tool(6, 'verify', { text: JSON.stringify({ data: { [EVIL]: aggregate } }) }),
+          tool(4, 'verify', { text: JSON.stringify({ data: { [EVIL]: aggregate } }) }),
         ],
       ],
     ];
     for (const [register, args, stdin = []] of runs) {
-      if (args[0] === 'export' && ASKED_AGAIN.includes(lie)) continue;
+      if (args[0] === 'export' && lie === ASKED_AGAIN) continue;
       const result = await runCommand(register, args, { stdin });
       const name = args.slice(0, 2).join(' ');
       if (args[0] !== 'mcp') isSafe(t, name, result);
@@ -187,9 +137,7 @@ test('a forged file and an evil answer of a service get no line of their own', a
   await feed.accept({ symbol: 'A1', price: units(5) });
   const honest = await latestText(service, 'A1');
   const dir = t.testdir();
-  const short = 'A1: verified\nA1';
   const forgeries = {
-    'a symbol': honest.replaceAll('"A1"', JSON.stringify(short)),
     'a long symbol': honest.replaceAll('"A1"', JSON.stringify(EVIL)),
     'an asset': honest.replace('"external_asset_id":"A1"', `"external_asset_id":${JSON.stringify(EVIL)}`),
     'a refusal': refusal,
@@ -201,7 +149,8 @@ test('a forged file and an evil answer of a service get no line of their own', a
     t.equal(result.exitCode, 1, name);
     isSafe(t, name, result);
   }
-  writeFileSync(join(dir, 'forged.json'), forgeries['a symbol']);
+  const symbol = JSON.stringify('A1: verified\nA1');
+  writeFileSync(join(dir, 'forged.json'), honest.replaceAll('"A1"', symbol));
   const { stdout } = await runCommand(registerVerify, ['verify', join(dir, 'forged.json')]);
   t.match(stdout.at(-1), /^"A1: verified\\nA1": FAILED/);
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -10,8 +9,6 @@ import { registerPrice } from '../../src/cli/price_command.js';
 import { registerPublish } from '../../src/cli/publish_command.js';
 import { start } from '../../src/cli/service_process.js';
 import { parseSources } from '../../src/sources/parse_sources.js';
-import { EVM_PUBLISHER_KEY, STARK_PUBLISHER_KEY } from '../config/sample.js';
-import { isInstalled } from '../deploy/prometheus.js';
 import { run, runCommand } from './run_command.js';
 
 const KEY = `0x${'1'.padStart(64, '0')}`;
@@ -58,61 +55,21 @@ test('init makes a service that check-config accepts, that starts and gives a si
   });
 });
 
-test('init makes an asset of each signature type, and asks for two of three publishers', async (t) => {
-  const dir = join(t.testdir(), 'host');
-  const keys = [
-    EVM_PUBLISHER_KEY,
-    PUBLISHER,
-    '0x2b5ad5c4795c026514f8317c7a215e218dccd6cf',
-    STARK_PUBLISHER_KEY,
-  ];
-  const args = ['init', dir, '--publisher', keys.join(), '--assets', 'BTCUSD'];
-  t.equal((await runCommand(registerInit, args)).exitCode, 0);
-  const text = readFileSync(join(dir, 'tickseal.yaml'), 'utf8');
-  t.match(text, '{ id: 1, symbol: BTCUSD, min_publishers: 2,');
-  t.match(text, '{ id: 2, symbol: BTCUSD, signature_type: stark, min_publishers: 1,');
-  t.same(readdirSync(join(dir, 'tokens')).length, 5, 'a token for each publisher, and one for readers');
-});
-
 test('init makes the publisher of real prices, with the sources of the page', async (t) => {
-  const folder = t.testdir();
-  const dir = join(folder, 'host');
-  const { exitCode } = await runCommand(registerInit, [
-    'init',
-    dir,
-    '--sources',
-    '--assets',
-    'BTCUSD',
-    '--port',
-    '8181',
-  ]);
-  t.equal(exitCode, 0);
+  const dir = join(t.testdir(), 'host');
+  const args = ['init', dir, '--sources', '--assets', 'BTCUSD', '--port', '8181'];
+  t.equal((await runCommand(registerInit, args)).exitCode, 0);
   const read = parseSources(readFileSync(join(dir, 'sources.yaml'), 'utf8'), 'sources.yaml');
   if (!read.ok) return t.fail(read.errors.join('\n'));
   const { assets, publish } = read.plan;
-  t.same(
-    assets.map(({ symbol, isPublished }) => [symbol, isPublished]),
-    [
-      ['USDTUSD', false],
-      ['BTCUSD', true],
-    ],
-    'the price that converts others stays',
-  );
+  const published = assets.map(({ symbol, isPublished }) => `${symbol} ${isPublished}`);
+  t.same(published, ['USDTUSD false', 'BTCUSD true'], 'the price that converts others stays');
   t.equal(publish.url, 'ws://127.0.0.1:8181/evm/publish');
   const token = readFileSync(join(dir, 'tokens/sources'), 'utf8');
   t.equal(readFileSync(join(dir, 'sources.env'), 'utf8'), `TICKSEAL_TOKEN=${token}`);
-  const all = await runCommand(registerInit, ['init', join(folder, 'all'), '--sources']);
-  t.equal(all.exitCode, 0);
-  if (!isInstalled('systemd-analyze')) return;
-  for (const name of ['tickseal.service', 'tickseal-sources.service']) {
-    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(dir, name)], {
-      encoding: 'utf8',
-    });
-    t.notMatch(stdout + stderr, name, 'nothing is wrong with the unit');
-    const unit = readFileSync(join(dir, name), 'utf8');
-    t.notMatch(unit, /\/etc\/tickseal|\/opt\/tickseal/, 'each path is one of this host');
-    t.match(unit, process.execPath);
-  }
+  const unit = readFileSync(join(dir, 'tickseal-sources.service'), 'utf8');
+  t.notMatch(unit, /\/etc\/tickseal|\/opt\/tickseal/, 'each path is one of this host');
+  t.match(unit, process.execPath);
 });
 
 test('init asks on a terminal, again until the answer is valid', async (t) => {
@@ -141,22 +98,10 @@ test('init refuses what makes no service, and writes nothing', async (t) => {
   };
   const publisher = ['--publisher', PUBLISHER];
   await says([], /--publisher, or .* --sources/);
-  await says(publisher, /name the assets/);
-  await says([...publisher, '--assets', 'A,,B'], /expected symbols/);
   await says([...publisher, '--sources'], /give one of them/);
   await says([...publisher, '--assets', 'A', '--tls-cert', 'x'], /belong together/);
-  await says(
-    [...publisher, '--assets', 'A=never'],
-    /^tickseal\.yaml:\d+:\d+ assets\[0\]\.calendar: unknown calendar/,
-    2,
-  );
-  await says([...publisher, '--assets', 'A', '--public-url', 'x'], /public_url: expected a ws/, 2);
+  await says([...publisher, '--assets', 'A=never'], /^tickseal\.yaml:\d+:\d+ assets\[0\]\.calendar: unk/, 2);
   await says(['--sources', '--assets', 'NONE'], /no markets of NONE/);
-  await says(
-    [...publisher, '--assets', 'A', '--tls-cert', 'no.pem', '--tls-key', 'no.pem'],
-    /^tickseal\.yaml:\d+:\d+ listen\.tls\.cert_file: \/.*no\.pem cannot be read: there is no such file; it must hold.*\ntickseal/,
-    2,
-  );
   await says(['--sources', '--tls-cert', 'x', '--tls-key', 'y'], /need --public-url/);
   await says([...publisher, '--assets', 'A'], /is not empty/, 1, 'used');
   await says([...publisher, '--assets', 'A'], /letters, digits/, 1, 'a b');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,25 +11,14 @@ import { emptyFolder } from '../publiclog/witness/small_witness.js';
 import { policyText, recordAt } from '../tlog/witnessed_log.js';
 import { runCommand } from './run_command.js';
 
-/** A service that limits the rate of requests. */
-interface Limit {
-  /** Tells whether a request is refused. */
-  readonly refuses: (path: string) => boolean;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Serves a log as a service does. Returns its address. */
-async function serve(t: Test, log: AuditedLog, limit?: Limit): Promise<string> {
+async function serve(t: Test, log: AuditedLog): Promise<string> {
   const server = createServer(async (request, response) => {
     if (request.url === '/v1/signers') {
       response.end('{"data":[],"log":{"max_delay":60}}');
       return;
     }
     const path = request.url!.replace('/tlog/', '');
-    if (limit?.refuses(path)) {
-      response.writeHead(429, limit.headers).end();
-      return;
-    }
     const bytes = await log.read(path, Number.POSITIVE_INFINITY);
     response.writeHead(bytes === undefined ? 404 : 200).end(bytes);
   });
@@ -45,18 +34,8 @@ test('log audit goes on from its folder, and log verify proves what it found', a
   writeFileSync(policy, policyText('group G 2 W1 W2 W3\nquorum G'));
   const log = new AuditedLog().grow(30);
   const url = await serve(t, log);
-  const audit = (...args: string[]) =>
-    runCommand(registerLog, [
-      'log',
-      'audit',
-      url,
-      '--policy',
-      policy,
-      '--folder',
-      join(dir, 'audit'),
-      '--once',
-      ...args,
-    ]);
+  const plan = ['log', 'audit', url, '--policy', policy, '--folder', join(dir, 'audit'), '--once'];
+  const audit = (...args: string[]) => runCommand(registerLog, [...plan, ...args]);
   const first = await audit();
   t.same(
     [first.exitCode, first.stdout, first.stderr],
@@ -81,7 +60,6 @@ test('log audit goes on from its folder, and log verify proves what it found', a
     'PROVEN: prices.example.com/tlog signed two pasts: its tree of 51 entries does not begin with its tree of 42',
   ]);
   t.equal(proof.exitCode, 0);
-  t.match((await verify(policy)).stderr, /log verify: the evidence is not JSON/);
 
   const renamed = join(dir, 'renamed.policy');
   writeFileSync(renamed, policyText('quorum none').replace(/^log .*$/m, ''));
@@ -89,11 +67,6 @@ test('log audit goes on from its folder, and log verify proves what it found', a
   t.equal(changed.exitCode, 2);
   t.match(changed.stdout, [
     /^ORIGIN CHANGED: the service has the log prices.example.com\/tlog, and the policy trusts no log/,
-  ]);
-  const state = join(dir, 'audit', 'audit.json');
-  writeFileSync(state, readFileSync(state, 'utf8').replaceAll('prices.example.com', 'older.example.com'));
-  t.match((await audit()).stdout, [
-    /^ORIGIN CHANGED: the service now has the log prices.*, and had older\.example\.com\/tlog before: .* another --folder$/,
   ]);
 
   const two = join(dir, 'two.json');
@@ -103,9 +76,6 @@ test('log audit goes on from its folder, and log verify proves what it found', a
   const unnamed = await verify(two);
   t.equal(unnamed.exitCode, 3, 'anybody can sign two values with a key of their own');
   t.match(unnamed.stdout[0], /signed two values of BTCUSD for 1000 ns: recovered 0x\w+, NOT verified/);
-  const other = await verify(two, '--signer', `0x${'11'.repeat(20)}`);
-  t.equal(other.exitCode, 1);
-  t.match(other.stdout[0], /^NOT PROVEN: the price is not signed by the service/);
 });
 
 test('log audit says what is wrong with its options', async (t) => {
@@ -115,18 +85,12 @@ test('log audit says what is wrong with its options', async (t) => {
   const audit = (...args: string[]) =>
     runCommand(registerLog, ['log', 'audit', ...args, '--folder', join(dir, 'a')]);
   t.match(
-    (await audit('prices.example.com', '--policy', policy)).stderr,
-    /expected an address such as https/,
-  );
-  t.match(
     (await audit('http://127.0.0.1:1', '--policy', join(dir, 'missing'))).stderr,
     /missing cannot be read: there is no such file/,
   );
-  t.match((await audit('http://127.0.0.1:1', '--policy', policy, '--every', '0')).stderr, /--every/);
   const plain = await runCommand(registerLog, ['log', 'new-origin', dir, 'prices.example.com/tlog2']);
   t.match(plain.stderr, /has no file "format": it is not a data folder/);
   t.same(readdirSync(dir), ['none.policy'], 'nothing was written');
   const down = await audit('http://127.0.0.1:1', '--policy', policy, '--once', '--every', '0.1');
-  t.equal(down.exitCode, 2);
-  t.match(down.stderr, /checkpoint cannot be read/);
+  t.match(down, { exitCode: 2, stderr: /checkpoint cannot be read/ });
 });

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import { registerSources } from '../../src/cli/sources_command.js';
-import { until } from '../sources/markets/manual_time.js';
-import { type CommandInput, runCommand } from './run_command.js';
+import { runCommand } from './run_command.js';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-session-'));
 process.once('exit', () => rmSync(FOLDER, { recursive: true }));
@@ -14,11 +13,7 @@ const SECRET = 'hidden-key-of-a-vendor-0123456789abcdef';
 let files = 0;
 
 /** Writes a sources file with two local exchanges. Both quote a middle price of 100. */
-async function market(
-  t: Test,
-  pair = 'BTC/USD',
-  more = '',
-): Promise<{ file: string; exchanges: LocalExchange[] }> {
+async function market(t: Test, pair = 'BTC/USD'): Promise<{ file: string; exchanges: LocalExchange[] }> {
   const exchanges = [];
   for (const kind of ['kraken', 'binance'] as const) {
     const exchange = await LocalExchange.start(t, kind, ['BTC/USD', 'BTC/EUR']);
@@ -35,18 +30,16 @@ assets:
   BTCUSD: { from: [kraken BTC/USD, binance BTC/USD], max_age: 60s }
   EURUSD: { from: [binance ${pair}], min_sources: 1, max_age: 60s }
 publish: { every: 50ms }
-${more}`,
+`,
   );
   return { file, exchanges };
 }
 
-const register =
-  (checkMs = 1_500): typeof registerSources =>
-  (program, streams) =>
-    registerSources(program, streams, { checkMs, tableMs: 20 });
-const run = (args: readonly string[], input?: CommandInput, checkMs?: number) =>
-  runCommand(register(checkMs), ['sources', ...args], input);
-const stop = () => process.emit('SIGTERM', 'SIGTERM');
+const run = (args: readonly string[], checkMs = 1_500) =>
+  runCommand(
+    (program, streams) => registerSources(program, streams, { checkMs, tableMs: 20 }),
+    ['sources', ...args],
+  );
 
 test('--check says what is wrong, and ends with 0 or 1', async (t) => {
   const good = await market(t);
@@ -76,34 +69,12 @@ test('--check says what is wrong, and ends with 0 or 1', async (t) => {
   ]);
 });
 
-test('--metrics serves the process, and an address in use is an error', async (t) => {
-  const { file, exchanges } = await market(t);
-  let errors = '';
-  const running = runCommand(
-    (program, streams) => {
-      streams.stderr.on('data' as never, (chunk: unknown) => (errors += String(chunk)));
-      registerSources(program, streams);
-    },
-    ['sources', file, '--metrics', '127.0.0.1:0'],
-  );
-  await until(() => errors.includes('metrics are on port'), 'the port');
-  const [, port] = /port (\d+)/.exec(errors)!;
-  await until(() => exchanges.every(({ asked }) => asked.length > 0), 'subscriptions');
-  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-  t.match(text, /^tickseal_sources_connections\{source="kraken"\} 1$/m);
-  t.match(text, /^process_resident_memory_bytes \d+$/m);
-  const second = await run([file, '--metrics', `127.0.0.1:${port}`]);
-  t.match(second, { exitCode: 1, stderr: /--metrics: 127\.0\.0\.1:\d+ cannot be used \(EADDRINUSE\)/ });
-  stop();
-  await running;
-  for (const address of ['9091', 'a:99999', '[::1', ''])
-    t.match((await run([file, '--metrics', address])).stderr, /expected a host and a port/, address);
-});
-
 test("a vendor's key is in no line, recording, error or metric", async (t) => {
   process.env['VENDOR_KEY'] = SECRET;
+  process.env['VENDOR_LINES'] = `${SECRET}\nX-Other: 1`;
   t.teardown(() => {
     delete process.env['VENDOR_KEY'];
+    delete process.env['VENDOR_LINES'];
   });
   const exchange = await LocalExchange.start(t, 'kraken', []);
   const [, address] = /pairs_url: "([^"]*)"/.exec(exchange.definition)!;
@@ -122,20 +93,9 @@ assets:
   A: { from: [good A, refused A, invalid A, ended A, gone A, socket BTC/USD] }
 `,
   );
-  process.env['VENDOR_LINES'] = `${SECRET}\nX-Other: 1`;
-  t.teardown(() => {
-    delete process.env['VENDOR_LINES'];
-  });
-  const { stdout, stderr, exitCode } = await run([file, '--check', '--record', recording], {}, 3_000);
+  const { stdout, stderr, exitCode } = await run([file, '--check', '--record', recording], 3_000);
   t.equal(exitCode, 1);
   for (const name of ['good', 'refused', 'invalid', 'ended', 'gone', 'socket'])
     t.match(stderr, `sources: ${name}: `, `${name} is reported`);
   for (const text of [stdout.join('\n'), stderr, readFileSync(recording, 'utf8')]) t.notMatch(text, SECRET);
-  writeFileSync(
-    file,
-    `sources: { a: { kind: http, url: "ftp://x/${SECRET}", every: 1s, price: $.a, headers: { X-Key: { env: "${SECRET}-" } } } }\nassets: {}`,
-  );
-  const broken = await run([file]);
-  t.equal(broken.exitCode, 2);
-  t.notMatch(broken.stderr, SECRET);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
@@ -8,37 +8,27 @@ import { prepareDemo } from '../../../src/cli/demo/prepare.js';
 import { parseSecretKey } from '../../../src/client/sign/sign_price.js';
 import { loadConfig } from '../../../src/config/load.js';
 
+const SIX = ['USDTUSD', 'BTCUSD', 'ETHUSD', 'SOLUSD', 'XRPUSD', 'DOGEUSD'];
 const PORTS = { port: 8080, adminPort: 9090 };
 
-function freshDir(t: Test): string {
-  const dir = t.testdir();
-  return join(dir, 'data');
+interface ListedKey {
+  readonly key: string;
+  readonly signature_type?: string;
+  readonly assets: readonly string[];
 }
+
+const freshDir = (t: Test) => join(t.testdir(), 'data');
 
 test('the first start makes keys, tokens and a configuration', async (t) => {
   const dir = freshDir(t);
   const demo = prepareDemo(dir, PORTS);
   t.ok(demo.created);
   const config = parse(readFileSync(demo.configFile, 'utf8'));
-  t.match(config, {
-    service: { name: 'service', taxonomy_id: 1, oracle_id: 'servc' },
-    listen: { host: '127.0.0.1', port: 8080 },
-    admin: { host: '127.0.0.1', port: 9090 },
-    tokens: [
-      { name: 'demo', scopes: ['rest', 'stream', 'publish'] },
-      { name: 'simulated-publishers', scopes: ['publish'] },
-    ],
-    storage: { dir: join(dir, 'store') },
-  });
   t.equal(config.tokens[0].sha256, createHash('sha256').update(demo.token).digest('hex'));
   t.equal(config.assets.length, DEMO_CATALOGUE.length);
   t.same(
     config.tokens[1].publisher_keys,
     config.publishers.map(({ key }: { key: string }) => key),
-  );
-  t.same(
-    config.publishers.map(({ signature_type }: { signature_type: string }) => signature_type),
-    ['evm', 'evm', 'evm', 'stark', 'stark', 'stark'],
   );
   for (const { file } of Object.values(config.keys) as { file: string }[]) {
     t.equal(statSync(file).mode & 0o777, 0o600, file);
@@ -71,12 +61,30 @@ test('a later start keeps the keys and takes the new ports', async (t) => {
   });
 });
 
-test('damaged secrets are named, not replaced', async (t) => {
-  const dir = freshDir(t);
+test('no simulated publisher may publish a real price, and no real one a simulated price', async (t) => {
+  const dir = t.testdir();
+  const { configFile, simulation } = prepareDemo(dir, PORTS, { realSymbols: [...SIX, 'GOLD'] });
+  const { publishers, tokens, assets, storage } = parse(readFileSync(configFile, 'utf8'));
+  const [real] = publishers.filter(({ assets }: ListedKey) => assets.includes('GOLD'));
+  t.same(new Set(real.assets), new Set([...SIX, 'GOLD']));
+  for (const { key, assets, signature_type } of publishers as ListedKey[]) {
+    if (key === real.key) continue;
+    t.notOk(assets.includes('*'));
+    if (signature_type === 'evm') t.notOk(assets.some((symbol) => real.assets.includes(symbol)));
+  }
+  const isReal = ({ symbol, signature_type }: { symbol: string; signature_type: string }) =>
+    signature_type === 'evm' && real.assets.includes(symbol);
+  const simulatedIds = assets.filter((asset: never) => !isReal(asset)).map(({ id }: { id: number }) => id);
+  t.same(simulation, new Set(simulatedIds));
+  t.equal(assets.length, DEMO_CATALOGUE.length + 1);
+  const [token] = tokens.filter(({ name }: { name: string }) => name === 'market-publisher');
+  t.match(token, { scopes: ['publish'], publisher_keys: [real.key] });
+  t.same(
+    tokens.filter(({ publisher_keys }: { publisher_keys: string[] }) => publisher_keys.includes(real.key)),
+    [token],
+    'no other token may publish for the key',
+  );
   prepareDemo(dir, PORTS);
-  const file = join(dir, 'demo-secrets.json');
-  writeFileSync(file, '{');
-  t.throws(() => prepareDemo(dir, PORTS), {
-    message: `${file} cannot be read: remove it to begin the demo afresh`,
-  });
+  const other = parse(readFileSync(configFile, 'utf8'));
+  t.not(other.storage.dir, storage.dir, 'no candle is made of both');
 });
