@@ -211,3 +211,17 @@ test('a changed configuration takes effect on present inputs', async (t) => {
   book.reload(sampleAsset(), () => undefined, START_NS);
   t.same([book.price, book.size, book.expiresAtNs], [undefined, 0, undefined]);
 });
+
+test('a changed rule lets frozen publishers count, or forgets those that are gone', async (t) => {
+  const asset = sampleAsset({ maxAgeNs: 1_000n, frozen: { afterNs: 40n, ppm: 10n } });
+  const book = new AssetBook(asset, MAX_FUTURE_NS);
+  for (let round = 0; round < 8; round++)
+    for (const [publisher, price] of [1_000n + BigInt(round), 1_002n + BigInt(round), 5n].entries())
+      put(book, publisher, price, 0n, START_NS + BigInt(10 * round));
+  const nowNs = (START_NS + 71n) as TimeNs;
+  t.same([book.frozen, book.counted().length], [[publishers[2]], 2]);
+  book.reload(sampleAsset({ maxAgeNs: 1_000n }), (by) => by, nowNs);
+  t.same([book.frozen, book.counted().length], [[], 3]);
+  book.reload(asset, (by) => (by.index === 2 ? undefined : by), nowNs);
+  t.same([book.frozen, book.size], [[], 2]);
+});
