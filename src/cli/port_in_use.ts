@@ -5,8 +5,13 @@ import { ADMIN_PATHS, DOCUMENT_PATHS } from '../wire/paths.js';
 /** The ports to listen on, and the options or keys with which a user changes them. */
 export interface PortChoice {
   readonly adminPort: number;
-  /** The options or keys of the two ports. */
-  readonly names: { readonly port: string; readonly adminPort: string };
+  readonly names: { readonly service: AddressNames; readonly admin: AddressNames };
+}
+
+/** The option or key of a port, and of its host if a user can choose the host. */
+export interface AddressNames {
+  readonly port: string;
+  readonly host?: string;
 }
 
 /** The time limit for an answer from the program that uses the port. */
@@ -20,13 +25,13 @@ export async function describeStartError(error: unknown, { adminPort, names }: P
   if (!(error instanceof UnusableAddress)) return error instanceof Error ? error.message : String(error);
   const { at, isInUse, isOfHost, message } = error;
   const isAdmin = at.port === adminPort;
-  const name = isAdmin ? names.adminPort : names.port;
-  if (!isInUse) return `${message} (${isOfHost ? name.replace('port', 'host') : name})`;
+  const { port, host = port } = isAdmin ? names.admin : names.service;
+  if (!isInUse) return `${message} (${isOfHost ? host : port})`;
   const path = isAdmin ? ADMIN_PATHS.metrics : DOCUMENT_PATHS.openApi;
   const user = (await isTickseal(`http://${hostInUrl(at.host)}:${at.port}${path}`))
     ? 'a tickseal answers there'
     : 'another program';
-  return `${message}: ${user}. ${name} chooses another port`;
+  return `${message}: ${user}. ${port} chooses another port`;
 }
 
 /** Requests a page that only a tickseal serves. */

@@ -55,9 +55,12 @@ export async function start(
   return service;
 }
 
-/** The options of the demo's ports, and the keys of the ports in a configuration file. */
-const DEMO_PORTS = { port: '--port', adminPort: '--admin-port' };
-const CONFIGURED_PORTS = { port: 'listen.port', adminPort: 'admin.port' };
+/** The options of the demo's ports, and the keys of the addresses in a configuration file. */
+const DEMO_PORTS = { service: { port: '--port' }, admin: { port: '--admin-port' } };
+const CONFIGURED_PORTS = {
+  service: { port: 'listen.port', host: 'listen.host' },
+  admin: { port: 'admin.port', host: 'admin.host' },
+};
 
 function logWarnings(warnings: readonly string[], logger: Logger): void {
   for (const warning of warnings) logger.warn(`the configuration: ${warning}`);

@@ -11,7 +11,7 @@ import { bySignatureType } from '../wire/signatures.js';
 import { algorithmChecksum } from './algorithm_definition.js';
 import { merkleRoot } from './merkle.js';
 import type { CryptoPool } from './pool/pool.js';
-import { whenDone } from './signatures/signature_rules.js';
+import { type SignedParts, whenDone } from './signatures/signature_rules.js';
 import { SIGNATURE_RULES } from './signatures/signature_table.js';
 
 /** The service's private keys, 32 bytes each. The aggregates of a signature type require its key. */
@@ -63,9 +63,7 @@ export function createAggregateSigner(
         checksum: Buffer.from(algorithmChecksum(asset.aggregation), 'hex'),
       }));
       return whenDone(SIGNATURE_RULES[type].sign(pool, key, messages), (signed) =>
-        aggregates.map((aggregate, i) =>
-          toRecord(aggregate, { ...signed[i]!, publicKey: key.text, merkleRoot: roots[i]! }),
-        ),
+        aggregates.map((aggregate, i) => toRecord(aggregate, signed[i]!, key.text, roots[i]!)),
       );
     },
   };
@@ -79,11 +77,11 @@ function rootOf({ inputs }: UnsignedAggregate): Buffer {
   return merkleRoot(inputs.map(msgHashOf));
 }
 
-type SignatureFields = Pick<SignedAggregate, 'publicKey' | 'msgHash' | 'r' | 's' | 'v' | 'merkleRoot'>;
-
 function toRecord(
   { asset, trigger, price, inputs, signedAtNs }: UnsignedAggregate,
-  { publicKey, msgHash, r, s, v, merkleRoot }: SignatureFields,
+  { msgHash, r, s, v }: SignedParts,
+  publicKey: string,
+  merkleRoot: Buffer,
 ): SignedAggregate {
   return {
     symbol: asset.symbol,

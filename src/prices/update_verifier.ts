@@ -1,6 +1,6 @@
-import type { CryptoJobs } from '../crypto/pool/jobs.js';
+import type { CryptoJobs, VerifyJob } from '../crypto/pool/jobs.js';
 import { type CryptoPool, ThreadHung } from '../crypto/pool/pool.js';
-import { HASH_MISMATCH, type PriceClaim, type VerifyJob } from '../crypto/signatures/signature_rules.js';
+import { HASH_MISMATCH, type PriceClaim } from '../crypto/signatures/signature_rules.js';
 import { SIGNATURE_RULES } from '../crypto/signatures/signature_table.js';
 import type { SignatureVerdict } from '../crypto/verdict.js';
 import type { SignatureType } from '../model/asset.js';
@@ -49,11 +49,11 @@ export function verifyHere(
 /** Runs the checks that need one hash, and creates the jobs that need curve arithmetic. */
 function prepare(updates: readonly ClaimedPrice[], type: SignatureType) {
   const refusals: (string | undefined)[] = [];
-  const rules = SIGNATURE_RULES[type];
+  const { priceJob } = SIGNATURE_RULES[type];
   const jobs: VerifyJob[] = [];
   const places: number[] = [];
   updates.forEach((update, place) => {
-    const job = rules.priceJob(update);
+    const job = priceJob(update);
     const isRefused = typeof job === 'string';
     refusals.push(isRefused ? job : undefined);
     if (!isRefused && !update.verified) {

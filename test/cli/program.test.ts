@@ -40,7 +40,7 @@ test('an option that npm kept for itself is named', async (t) => {
   t.equal(npmKeptOption({ ...start, npm_config_registry: 'x' }), undefined);
 });
 
-const NAMES = { port: '--port', adminPort: '--admin-port' };
+const NAMES = { service: { port: '--port' }, admin: { port: '--admin-port' } };
 
 /** Describes the error of a start on the port of a server that answers with a page. */
 async function describe(page: string): Promise<string> {
@@ -63,6 +63,12 @@ test('a port in use names its user and the option for another port', async (t) =
   const openApi = '{"info":{"title":"tickseal REST API"}}';
   t.equal(await describe(openApi), `${inUse}: a tickseal answers there. --port chooses another port`);
   t.equal(await describe('hello'), `${inUse}: another program. --port chooses another port`);
+});
+
+test('an unusable host names the key of the host', async (t) => {
+  const names = { service: { port: 'listen.port', host: 'listen.host' }, admin: { port: 'admin.port' } };
+  const foreign = await claimPort({ host: '192.0.2.1', port: 5 }).catch((fault) => fault);
+  t.match(await describeStartError(foreign, { adminPort: 1, names }), /: .* \(listen\.host\)$/);
 });
 
 test('a time that fits the clock has no remark', async (t) => {

@@ -196,8 +196,8 @@ export class ClientContext {
     const { openSocket, schedule } = this.platform;
     const report = (state: ConnectionState, reason: string) =>
       this.listeners.emit('state', { url: service.url, state, reason });
-    /** Attempts without an answer since the connection was up or lost; -1 while it is up. */
-    let failed = 0;
+    // The loss of a connection is no error. The first attempt without an answer is an error, and the attempts after it are not.
+    let answers: 'up' | 'lost' | 'absent' = 'lost';
     return {
       url: service.socketUrl,
       login: service.openLogin(),
@@ -205,14 +205,16 @@ export class ClientContext {
       schedule,
       staleAfterMs: this.options.staleAfterMs,
       onUp: () => {
-        failed = -1;
+        answers = 'up';
         report('open', '');
       },
       onStale: (silentMs) => report('stale', `nothing arrived for ${silentMs} ms`),
       onDown: ({ reason, httpStatus, final }) => {
         report(final ? 'ended' : 'down', reason);
-        if (!final && httpStatus === undefined && !failed++)
-          this.reportError(new UnreachableError(service.url, reason));
+        if (final || httpStatus !== undefined) return;
+        const isFirst = answers === 'lost';
+        answers = answers === 'up' ? 'lost' : 'absent';
+        if (isFirst) this.reportError(new UnreachableError(service.url, reason));
       },
     };
   }

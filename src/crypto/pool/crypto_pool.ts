@@ -1,9 +1,12 @@
-import type { EvmVerifyJob } from '../evm_verifier.js';
-import type { StarkMessage } from '../stark/stark.js';
-import type { StarkSignatureBytes } from '../stark/stark_ecdsa.js';
-import type { SignatureVerdict } from '../verdict.js';
-import type { CryptoJobs, StarkVerifyJob } from './jobs.js';
+import type { CryptoJobs } from './jobs.js';
 import type { Repeat } from './threads.js';
+
+/** The methods for many jobs. Their results are promises when other threads do the work. */
+type SharedJobs = {
+  [Name in Exclude<keyof CryptoJobs, 'signOneEvm' | 'hashStark'>]: (
+    ...jobs: Parameters<CryptoJobs[Name]>
+  ) => ReturnType<CryptoJobs[Name]> | Promise<ReturnType<CryptoJobs[Name]>>;
+};
 
 /**
  * A pool that does the work of {@link CryptoJobs}. A small batch runs on the calling thread, and a large batch runs on the worker
@@ -13,14 +16,7 @@ import type { Repeat } from './threads.js';
  * A promise rejects with {@link ThreadHung} after two threads, one after the other, hung on the batch. The calling thread does not try
  * such a batch, because the calling thread could hang too.
  */
-export interface CryptoPool {
-  verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
-  verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
-  signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array | Promise<Uint8Array>;
-  signStark(
-    messages: readonly StarkMessage[],
-    key: Uint8Array,
-  ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
+export interface CryptoPool extends SharedJobs {
   /**
    * Starts the threads, and waits until each has done a job. Also makes the calling thread's verifier, so that no price waits for it.
    * Without this call, the first large batch starts the threads, and the first price makes the verifier. Only the first call has an effect.

@@ -14,6 +14,9 @@ import type { SignatureVerdict } from '../verdict.js';
 /** A publisher's Stark signature that must be verified together with its hash. */
 export type StarkVerifyJob = StarkClaim;
 
+/** A signature of any type that must be verified, with the values that it covers. */
+export type VerifyJob = EvmVerifyJob | StarkVerifyJob;
+
 /** The size of an EVM signature: r and s of 32 bytes each, then the recovery number 0 or 1. s is in the lower half. */
 export const EVM_SIGNATURE_BYTES = 65;
 const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;

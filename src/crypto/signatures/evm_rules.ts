@@ -44,7 +44,10 @@ export const EVM_RULES: SignatureRules<EvmVerifyJob> = {
   verifyOne: (_here, job) => verifyAlone(job),
   jobsIn2Ms: 32,
   sign(pool, { key, publicKey: address }, messages) {
-    const hashes = messages.map((message) => evmAggregateHash({ ...message, address }));
+    // Copying a message with `...` takes as long as half of its hash.
+    const hashes = messages.map(({ symbol, signedAtNs, price, merkleRoot, checksum }) =>
+      evmAggregateHash({ address, symbol, signedAtNs, price, merkleRoot, checksum }),
+    );
     return whenDone(pool.signEvm(Buffer.concat(hashes.map(eip191)), key), (signed) =>
       hashes.map((msgHash, i) => {
         const at = i * EVM_SIGNATURE_BYTES;

@@ -2,13 +2,9 @@ import type { ListedPublisher } from '../../model/asset.js';
 import type { Price } from '../../model/price.js';
 import type { SignedAggregate } from '../../model/signed_price.js';
 import type { TimeNs } from '../../model/time.js';
-import type { EvmVerifyJob } from '../evm_verifier.js';
-import type { CryptoJobs, StarkVerifyJob } from '../pool/jobs.js';
+import type { CryptoJobs, VerifyJob } from '../pool/jobs.js';
 import type { CryptoPool } from '../pool/pool.js';
 import type { SignatureVerdict } from '../verdict.js';
-
-/** A signature that must be verified, with the values that it covers. */
-export type VerifyJob = EvmVerifyJob | StarkVerifyJob;
 
 /** r and then s, 32 bytes each, and the recovery bit, which is 0 for a type without `v`. */
 export interface SignatureBytes {

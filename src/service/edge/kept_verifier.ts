@@ -1,7 +1,6 @@
 import { encodedAssetId } from '../../crypto/evm.js';
 import { merkleRoot } from '../../crypto/merkle.js';
-import type { CryptoJobs } from '../../crypto/pool/jobs.js';
-import type { VerifyJob } from '../../crypto/signatures/signature_rules.js';
+import type { CryptoJobs, VerifyJob } from '../../crypto/pool/jobs.js';
 import { SIGNATURE_RULES } from '../../crypto/signatures/signature_table.js';
 import type { ReceivedLine } from '../../log/past/past_answer.js';
 import type { ShownFacts } from '../../log/records/signed_line.js';
