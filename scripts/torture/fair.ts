@@ -38,8 +38,8 @@ interface Attack {
   readonly tripled?: 'restMs' | 'ackMs';
   readonly assets?: number;
   readonly limits?: Readonly<Record<string, unknown>>;
-  /** The number of aggregates of each asset in the past. */
-  readonly past?: number;
+  /** The number of aggregates of each asset in the past, by scale. */
+  readonly past?: Readonly<Record<Scale, number>>;
   /** The number of readers that the service must close because they are too slow, by scale. */
   readonly slow?: Readonly<Record<Scale, number>>;
 }
@@ -77,7 +77,7 @@ const ATTACKS: Readonly<Record<HostileKind, Attack>> = {
     framesMin: FRAMES_MIN,
     livezMsMax: LIVEZ_MS_MAX,
     assets: 10,
-    past: 5_000,
+    past: { full: 5_000, smoke: 100 },
   },
   signed: {
     title: '100 connections × 999 assets, sets of their own, signed, 10ms',
@@ -133,8 +133,8 @@ async function measureBeside(kind: HostileKind, scale: Scale): Promise<Finding[]
   const { assets = 1_000, slow } = attack;
   const limits = { connections_per_token: 100, publish_connections_per_token: 16, ...attack.limits };
   const { file } = writeTortureConfig({ assets, publishers: 2, clockPeriod: '10s' }, limits);
-  if (attack.past !== undefined)
-    await storePast(file, { aggregates: scale === 'full' ? attack.past : 100, stepNs: 500_000_000n });
+  const aggregates = attack.past?.[scale];
+  const past = aggregates && (await storePast(file, { aggregates, stepNs: 500_000_000n }));
   const service = await startService(file);
   const healthy = await Healthy.open(service, assets);
   const before: Seen[] = [];
@@ -144,23 +144,25 @@ async function measureBeside(kind: HostileKind, scale: Scale): Promise<Finding[]
     await healthy.see(MS[scale] / 4);
     before.push(await healthy.see(MS[scale]));
     const program = [fileURLToPath(new URL('./hostile.js', import.meta.url))];
-    const hostile = await startServer(program, [kind, service.port, assets, slow?.[scale] ?? 0].map(String));
+    const more = past ? past.times[0]! : (slow?.[scale] ?? 0);
+    const hostile = await startServer(program, [kind, service.port, assets, more].map(String));
     await healthy.see(MS[scale] / 4);
     beside.push(await healthy.see(MS[scale]));
     if (slow !== undefined) {
       closed += slow[scale];
       await until('the slow readers are closed', async () => (await slowReadersClosed(service)) >= closed);
     }
+    if (past) await until('a range is answered', async () => (await rangesAnswered(service)) > 0);
     await hostile.stop();
   }
   const total = await slowReadersClosed(service);
-  const ranges = (await readMetrics(service)).get(RANGES_ANSWERED) ?? 0;
+  const ranges = await rangesAnswered(service);
   await healthy.close();
   await service.stop();
   const [seenBefore, seenBeside] = [typical(before), typical(beside)];
   return [
     ...findingsOf(attack, seenBefore, seenBeside),
-    ...(attack.past === undefined ? [] : [measured('  answers begun', ranges, '', SOME)]),
+    ...(past ? [measured('  answers begun', ranges, '', SOME)] : []),
     ...(slow === undefined
       ? []
       : [
@@ -170,6 +172,10 @@ async function measureBeside(kind: HostileKind, scale: Scale): Promise<Finding[]
           }),
         ]),
   ];
+}
+
+async function rangesAnswered(service: ServerProcess): Promise<number> {
+  return (await readMetrics(service)).get(RANGES_ANSWERED) ?? 0;
 }
 
 async function slowReadersClosed(service: ServerProcess): Promise<number> {

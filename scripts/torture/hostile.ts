@@ -6,8 +6,8 @@ import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 
-// `hostile.js KIND PORT ASSETS READERS`: clients that use all rights of one token. They run in a separate process, until its parent kills it or
-// its time is over. The process prints a line of JSON when it has begun.
+// `hostile.js KIND PORT ASSETS MORE`: clients that use all rights of one token. `MORE` is the number of readers of `stalled`, or the first time
+// of `past`. They run in a separate process, until its parent kills it or its time is over. The process prints a line of JSON when it has begun.
 
 const LIFETIME_MS = 180_000;
 /** The connections and publishers of a token: the default of `publish_connections_per_token`, and what `fair` sets. */
@@ -36,11 +36,9 @@ const UNFINISHED_BYTES = 2 * 1024 * 1024;
 /** The time between two attempts to connect. */
 const RECONNECT_MS = 5;
 const PUBLISH = '/evm/publish?ack=true';
-/** The past that readers ask for. It has all aggregates that `fair` stores. */
-const PAST_MS = 2 * 3_600_000;
 const FORMATS = ['ndjson', 'csv', 'parquet'];
 
-const [kind = '', port, assets, readers] = process.argv.slice(2);
+const [kind = '', port, assets, more] = process.argv.slice(2);
 const PORT = Number(port);
 const ASSETS = Array.from({ length: Number(assets) }, (_, asset) => asset);
 /** All assets except one. Each connection has a set of its own, so the service must make frames for each connection separately. */
@@ -70,15 +68,13 @@ const BEGIN = {
       socket.pause();
       socket.write(subscribe);
     };
-    await Promise.all(Array.from({ length: Number(readers) }, stall));
+    await Promise.all(Array.from({ length: Number(more) }, stall));
   },
   /** Asks for ranges of the past, and never reads the answers. */
   async past() {
-    const to = Date.now();
-    const from = to - PAST_MS;
     for (let reader = 0; reader < CONNECTIONS; reader++) {
       const format = FORMATS[reader % FORMATS.length];
-      const query = `asset=A${reader % ASSETS.length}&from=${from}000000&to=${to}000000&format=${format}`;
+      const query = `asset=A${reader % ASSETS.length}&from=${more}&to=${Date.now()}000000&format=${format}`;
       const socket = connect(PORT, '127.0.0.1').on('error', () => {});
       socket.write(
         `GET ${REST_PATHS.range}?${query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${OTHER_TOKEN}\r\n\r\n`,
