@@ -82,16 +82,16 @@ test('whoever names a signer gets signed frames, and is told where they are not'
 });
 
 test('a long silence is explained', async (t) => {
-  const server = await startContractServer();
-  t.teardown(() => server.close());
-  let send = () => {};
-  server.onSocket = (socket) => {
-    send = () => socket.send(FRAME);
-  };
+  const server = await streaming(t, []);
+  let tell = () => {};
+  const told = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  server.onSocket = (socket) => void told.then(() => socket.send(FRAME));
   const result = await runCommand(
     (program, streams) => {
-      (streams.stderr as PassThrough).on('data', (text) => String(text).includes('waiting') && send());
-      registerSubscribe(program, streams, 50);
+      (streams.stderr as PassThrough).on('data', (text) => String(text).includes('waiting') && tell());
+      registerSubscribe(program, streams, 1_000);
     },
     ['subscribe', '--url', server.url, '--count', '1', '#1'],
   );
