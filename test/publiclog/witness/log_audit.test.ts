@@ -131,6 +131,14 @@ test('(d) a batch that is rewritten is caught', async (t) => {
   );
 });
 
+test('records of a batch that do not have its root are observed, and prove nothing', async (t) => {
+  const log = new AuditedLog().grow(9);
+  log.records[4] = [recordAt(startOf(4), 1, 66)];
+  const { evidence } = await (await auditOf(t, log)).step();
+  t.match(evidence, { kind: 'observed', found: /records of batch 4 that do not have the root/ });
+  await t.rejects(proven(evidence), { message: /only the auditor saw it/ });
+});
+
 test('(e) a fork is caught: of the same size, of a larger size, and by its entries', async (t) => {
   const dir = emptyFolder(t);
   const log = new AuditedLog().grow(40);
