@@ -16,8 +16,20 @@ const OWNER = `0x${'11'.repeat(20)}`;
 
 /** The gas limit. All calls in these tests use less. */
 const GAS_LIMIT = 30_000_000n;
+/** The cost of a transaction, in addition to its execution. */
+const TRANSACTION_GAS = 21_000;
+const ZERO_BYTE_GAS = 4;
+const BYTE_GAS = 16;
+const PRECOMPILES = Array.from({ length: 9 }, (_, i) => `0x${(i + 1).toString(16).padStart(40, '0')}`);
+
+/** The gas of a call, before refunds. All storage and all addresses are cold, as at the beginning of a transaction. */
+interface UsedGas {
+  readonly executionGas: number;
+  readonly transactionGas: number;
+}
+
 /** The raw result of a call. */
-export interface Executed {
+export interface Executed extends UsedGas {
   readonly ok: boolean;
   readonly returned: Uint8Array;
   readonly created: string | undefined;
@@ -27,7 +39,7 @@ export type Hex = `0x${string}`;
 
 /** The result of a call of a function. */
 export type Result =
-  | { readonly ok: true; readonly value: unknown }
+  | ({ readonly ok: true; readonly value: unknown } & UsedGas)
   /** The name of the error with which the call reverted, and its arguments. */
   | { readonly ok: false; readonly error: string; readonly args: readonly unknown[] };
 
@@ -53,7 +65,7 @@ export class Chain {
 
   /** Runs a call, or the creation of a contract if `to` is missing. Errors of the contract are in the result. */
   async execute(data: Uint8Array, to?: string, from = OWNER): Promise<Executed> {
-    await this.#evm.journal.cleanup();
+    await this.#beginTransaction();
     const { createdAddress, execResult } = await this.#evm.runCall({
       ...(to !== undefined && { to: createAddressFromString(to) }),
       caller: createAddressFromString(from),
@@ -61,8 +73,22 @@ export class Chain {
       gasLimit: GAS_LIMIT,
       block: { header: blockHeader(this.number, this.timeS) } as never,
     });
-    const ok = execResult.exceptionError === undefined;
-    return { ok, returned: execResult.returnValue, created: createdAddress?.toString() };
+    const calldataGas = data.reduce((sum, byte) => sum + (byte === 0 ? ZERO_BYTE_GAS : BYTE_GAS), 0);
+    const executionGas = Number(execResult.executionGasUsed);
+    return {
+      ok: execResult.exceptionError === undefined,
+      returned: execResult.returnValue,
+      executionGas,
+      transactionGas: TRANSACTION_GAS + calldataGas + executionGas,
+      created: createdAddress?.toString(),
+    };
+  }
+
+  /** Makes all storage cold, as at the beginning of a transaction. The EVM itself does so only between transactions of blocks. */
+  async #beginTransaction(): Promise<void> {
+    await this.#evm.journal.cleanup();
+    this.#evm.stateManager.originalStorageCache.clear();
+    for (const address of PRECOMPILES) this.#evm.journal.addAlwaysWarmAddress(address);
   }
 
   /** Deploys a contract. @throws Error if its constructor reverts, with the error's name */
@@ -101,7 +127,7 @@ export class Deployed {
     if (!executed.ok) return errorOf(this.abi, executed);
     const data = toHex(executed.returned) as Hex;
     const value = decodeFunctionResult({ abi: this.abi, functionName, data });
-    return { ok: true, value };
+    return { ok: true, value, executionGas: executed.executionGas, transactionGas: executed.transactionGas };
   }
 
   /** Calls a function and returns its value. @throws Error if it reverts */
