@@ -8,8 +8,8 @@ export const MUTANTS: readonly Mutant[] = [
     ['a timestamp that is too old is accepted', 'if (timestampNs < nowNs - maxPastNs)', 'if (false)'],
     [
       'an update for an asset of another publisher is accepted',
-      "if (!mayPublish(publisher, asset)) return 'publisher_key is not allowed for this asset';\n    if (path",
-      'if (path',
+      "if (!mayPublish(publisher, asset)) return 'publisher_key is not allowed for this asset';\n    const",
+      'const',
     ],
     ['a token publishes with a key of somebody else', 'if (!rights.mayPublishAs(publisher))', 'if (false)'],
     [
@@ -22,10 +22,10 @@ export const MUTANTS: readonly Mutant[] = [
       'candidate.allowedBy === this.#allowList ? undefined : this.#findForbidden(candidate)',
       'undefined',
     ],
-    ['a Stark price is negative', "if (path === 'stark' && price < 0n)", 'if (false)'],
+    ['a Stark price is negative', 'if (!signsNegativePrices && price < 0n)', 'if (false)'],
     [
       'the ID outside a signed EVM update is not compared',
-      "if (path === 'evm' && raw.externalAssetId !== raw.symbol)",
+      'if (!coversOracleId && raw.externalAssetId !== raw.symbol)',
       'if (false)',
     ],
   ]),
@@ -268,7 +268,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...of('wire/taxonomy_statement', 'wire/taxonomy_statement', [
     [
       'the type of an asset is not in the statement',
-      'return [id >> 8, id, TYPE_BYTES[signatureType],',
+      'return [id >> 8, id, SIGNATURE_TYPES.indexOf(signatureType),',
       'return [id >> 8, id, 0,',
     ],
     ['a statement could be a payload', 'signed.set(SIGNED_HEAD);', ''],
