@@ -117,6 +117,16 @@ function fullReader(nowMs?: () => number) {
   return { reader, reads, ask };
 }
 
+test('days that were not asked for lately make room', async (t) => {
+  const { reads, ask } = fullReader();
+  for (let day = 0; day < 400; day++) {
+    done(ask(day));
+    done(ask(0));
+  }
+  done(ask(1));
+  t.equal(reads.length, 401, 'day 0, which is asked for all the time, stays, and day 1 does not');
+});
+
 test('a long answer is made in turns, and those of a caller one after the other', async (t) => {
   let nowMs = 0;
   const { reader, reads, ask } = fullReader(() => {

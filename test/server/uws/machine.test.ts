@@ -20,7 +20,6 @@ const cases: readonly (readonly [machine: string, error?: RegExp])[] = [
   ['22.1.0 2.9 x64 linux', /needs glibc 2.38 or later, .* has glibc 2.9: use a newer Linux$/],
   ['20.19.5 - x64 linux', /^the service needs a Linux with glibc 2\.28 or later, .* Alpine's musl$/],
   ['20.18.3 2.41 x64 linux', /^the service needs Node 24, 22 or 20 .* is Node 20.18.3$/],
-  ['23.11.0 2.41 x64 linux', /^the service needs Node 24, 22 or 20 .* is Node 23.11.0$/],
   ['26.10.0 2.36 x64 linux', /has no build for Node 26.10.0: use Node 20 \(20.19 or later\), or .* SHA-256$/],
   ['26.10.0 - x64 darwin', /has no build for Node 26.10.0: use Node 24, 22 or 20 \(20.19 or later\)/],
   ['20.19.0 - x64 win32', /^the service needs Linux or macOS on x64 or arm64, .* win32 on x64$/],
