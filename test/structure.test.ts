@@ -19,7 +19,7 @@ const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 const ROOMS: Rooms = {
   wire: { uses: [] },
   model: { uses: names('wire') },
-  tlog: { uses: names('wire') },
+  tlog: { uses: [] },
   clock: { uses: names('model') },
   crypto: {
     uses: names('wire model'),

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import type { SignatureType } from '../model/asset.js';
 import type { PrivateKey, TimedKey } from '../model/key_schedule.js';
-import { bySignatureType, DEFAULT_SIGNATURE_TYPE, hasAllDigits, SIGNATURES } from '../wire/signatures.js';
+import { bySignatureType, DEFAULT_SIGNATURE_TYPE, hasAllDigits } from '../wire/signatures.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
 import { isTimed, type KeySource, SIGNING_KEYS, type SigningKey } from './key_source.js';
+import { KEY_RULES } from './publisher_key.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 import { withCure } from './unreadable_file.js';
@@ -94,7 +95,7 @@ export function parsePrivateKey(text: string, signatureType: SignatureType): Buf
   const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text.trim()) ?? [];
   if (digits === undefined || (hasAllDigits(signatureType) && digits.length !== 64)) return undefined;
   const scalar = BigInt(`0x${digits}`);
-  if (scalar === 0n || scalar >= SIGNATURES[signatureType].privateKeyLimit) return undefined;
+  if (scalar === 0n || scalar >= KEY_RULES[signatureType].privateKeyLimit) return undefined;
   return Buffer.from(digits.padStart(64, '0'), 'hex');
 }
 

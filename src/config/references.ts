@@ -13,7 +13,7 @@ import { clusterProblems } from './cluster_references.js';
 import type { Problem } from './document.js';
 import { keyTimeProblems } from './key_times.js';
 import { logOriginOf, streamOriginOf } from './log_section.js';
-import { canonicalKey, parsePublisherKey } from './publisher_key.js';
+import { canonicalKey, KEY_RULES, parsePublisherKey } from './publisher_key.js';
 import type { ReadableFile } from './readable_file.js';
 import { shownText } from './shown_text.js';
 import { hashToken } from './token_hash.js';
@@ -130,7 +130,7 @@ function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
     if (key !== undefined && signature_type !== undefined && !parsePublisherKey(key, signature_type)) {
       yield {
         path: ['publishers', index, 'key'],
-        message: `expected ${SIGNATURES[signature_type].configuredKey}`,
+        message: `expected ${KEY_RULES[signature_type].publisherKey}`,
       };
     }
     if (coversOracleId(signature_type) && oracle_id !== undefined && oracle_id.length !== ORACLE_ID_LENGTH) {

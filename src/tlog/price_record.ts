@@ -1,11 +1,10 @@
-import { SIGNATURE_TYPES, SIGNATURES, type SignatureType } from '../wire/signatures.js';
 import { isEqual } from './log_text.js';
 import { TlogError } from './tlog_error.js';
 import { HASH_BYTES } from './tree_hash.js';
 
 /** The record of one signed aggregate in a batch. */
 export interface PriceRecord {
-  readonly signatureType: SignatureType;
+  readonly signatureType: 'evm' | 'stark';
   /** The service's address, padded to the left with zeros, or its Stark public key: 32 bytes. */
   readonly signer: Uint8Array;
   /** The Keccak-256 of the symbol. */
@@ -21,6 +20,7 @@ export const RECORD_BYTES = 1 + 32 + 32 + 8 + 32;
 /** The place of the hash of the message. All bytes before it determine the place of the record. */
 export const RECORD_HASH_AT = RECORD_BYTES - HASH_BYTES;
 export const RECORD_TIME_AT = 1 + 2 * HASH_BYTES;
+const TYPE_CODES = { evm: 1, stark: 2 } as const;
 const UINT64_MAX = 2n ** 64n - 1n;
 
 /** @throws RangeError when a field does not fit */
@@ -31,7 +31,7 @@ export function encodeRecord(record: PriceRecord): Uint8Array {
   requireHash('msgHash', msgHash);
   if (timeNs < 0n || timeNs > UINT64_MAX) throw new RangeError('timeNs is not a uint64');
   const bytes = new Uint8Array(RECORD_BYTES);
-  bytes[0] = SIGNATURES[signatureType].recordByte;
+  bytes[0] = TYPE_CODES[signatureType];
   bytes.set(signer, 1);
   bytes.set(symbolHash, 1 + HASH_BYTES);
   new DataView(bytes.buffer).setBigUint64(RECORD_TIME_AT, timeNs);
@@ -45,7 +45,8 @@ function requireHash(name: string, { length }: Uint8Array): void {
 
 /** @throws TlogError when the bytes are not a record */
 export function decodeRecord(bytes: Uint8Array): PriceRecord {
-  const signatureType = SIGNATURE_TYPES.find((type) => SIGNATURES[type].recordByte === bytes[0]);
+  const signatureType =
+    bytes[0] === TYPE_CODES.evm ? 'evm' : bytes[0] === TYPE_CODES.stark ? 'stark' : undefined;
   if (bytes.length !== RECORD_BYTES || signatureType === undefined)
     throw new TlogError('the bytes are not a record of a signed price');
   return {

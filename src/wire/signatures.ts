@@ -6,8 +6,6 @@ interface SignatureFacts {
   readonly keyName: string;
   /** The form of a public key's text, for the user of a command. */
   readonly keyForm: string;
-  /** The form of a public key in the configuration. */
-  readonly configuredKey: string;
   /** The number of bytes of a public key. */
   readonly keyBytes: number;
   /** The upper limit of a public key as a number, not included. */
@@ -17,15 +15,13 @@ interface SignatureFacts {
    * of a key may lack leading zeros.
    */
   readonly keyDigitsMin: number;
-  /** The upper limit of a private key as a number, not included. */
-  readonly privateKeyLimit: bigint;
   /** True when a signature has the recovery value `v` after `r` and `s`. */
   readonly hasRecovery: boolean;
   /** True when the hash covers the oracle ID, in `external_asset_id`. Otherwise `external_asset_id` is the symbol. */
   readonly coversOracleId: boolean;
   /** True when a price may be below 0. */
   readonly signsNegativePrices: boolean;
-  /** The byte of the type in announcements of keys, where 3 stands for streams, and in records of the public log. */
+  /** The byte of the type in announcements of keys, where 3 stands for streams. Records of the public log have the same byte. */
   readonly recordByte: number;
 }
 
@@ -43,12 +39,9 @@ export const SIGNATURES = {
     title: 'EVM',
     keyName: 'address',
     keyForm: 'an address (0x and 40 hex digits)',
-    configuredKey: 'an EVM address: 0x and 40 hex digits, not zero',
     keyBytes: 20,
     keyLimit: 1n << 160n,
     keyDigitsMin: 40,
-    // The order of secp256k1 (SEC 2, section 2.4.1).
-    privateKeyLimit: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
     hasRecovery: true,
     coversOracleId: false,
     signsNegativePrices: true,
@@ -58,13 +51,10 @@ export const SIGNATURES = {
     title: 'Stark',
     keyName: 'public key',
     keyForm: 'a Stark public key (0x and 50 to 64 hex digits, below the field prime)',
-    configuredKey: 'a Stark public key: the 0x hex of its x coordinate, above 0 and below the field prime',
     keyBytes: 32,
     keyLimit: STARK_FIELD_PRIME,
     // A key with fewer digits occurs once in 2^52 keys, and a shorter text is an address with digits too many or too few.
     keyDigitsMin: 50,
-    // The order of the STARK curve (StarkEx documentation).
-    privateKeyLimit: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
     hasRecovery: false,
     coversOracleId: true,
     signsNegativePrices: false,
@@ -90,7 +80,7 @@ export function bySignatureType<T>(make: (type: SignatureType) => T): Record<Sig
 }
 
 /** The patterns of public keys in hex, by signature type. */
-export const KEY_PATTERNS = bySignatureType((type) => {
+export const KEY_PATTERNS = /* @__PURE__ */ bySignatureType((type) => {
   const { keyDigitsMin, keyBytes } = SIGNATURES[type];
   return new RegExp(`^0x[0-9a-fA-F]{${keyDigitsMin},${2 * keyBytes}}$`);
 });
