@@ -21,8 +21,8 @@ const PACKAGE = 'tickseal-client';
  * missed ticks, compares all payloads of a time, bounds every answer and checks the meaning of IDs, so these parts cannot be loaded lazily.
  */
 const STREAM_BYTES_MAX = 23_500;
-const ALL_BYTES_MAX = 40_900;
-const LOG_BYTES_MAX = 6_100;
+const ALL_BYTES_MAX = 41_300;
+const LOG_BYTES_MAX = 6_300;
 /** The verifiers of logs, which the option `log` and `searchLog` load when they are used. */
 const LAZY_MODULES = ['*/log_lookup.js', '*/log_of_service.js'];
 
