@@ -15,9 +15,9 @@ import { type FileTime, nameOf, overBudget, readTimes, slowestTable } from './ti
  * | Option | Effect |
  * |---|---|
  * | `--without-listener` | omits files that need uWebSockets.js |
- * | `--seeds N`, `--rounds N` | the sizes of `long` |
+ * | `--seeds N` | the size of `long` |
  */
-const HELP = 'one of: fast, whole, long, room NAME [--without-listener] [--seeds N] [--rounds N]';
+const HELP = 'one of: fast, whole, long, room NAME [--without-listener] [--seeds N]';
 
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
@@ -41,7 +41,6 @@ const { values, positionals } = parseArgs({
   options: {
     'without-listener': { type: 'boolean', default: false },
     seeds: { type: 'string', default: '100000' },
-    rounds: { type: 'string', default: '3' },
   },
 });
 const [what = '', room = ''] = positionals;
@@ -95,7 +94,6 @@ async function runTap(
     ...process.env,
     TICKSEAL_TEST_TIMES: timesFile,
     TICKSEAL_TEST_SEEDS: values.seeds,
-    TICKSEAL_TEST_ROUNDS: values.rounds,
     ...(tier === 'whole' ? { TICKSEAL_TEST_TIER: 'whole' } : {}),
   };
   const names = files.map((file) => relative(process.cwd(), join(DIST, file)));
