@@ -40,7 +40,7 @@ test('an accepted input is one line of JSON that reads back', async () => {
       equal(encodeAcceptedInput(opened, type), record, 'the very bytes');
       deepStrictEqual({ input: opened.input, seen: opened.seen }, plain(one));
     }),
-    { numRuns: cases(300) },
+    { numRuns: cases(150) },
   );
 });
 

@@ -110,7 +110,7 @@ test('a line reads back into the aggregate with the publishers’ exact texts', 
         json.signed_prices,
       );
     }),
-    { numRuns: cases(300) },
+    { numRuns: cases(150) },
   );
 });
 
