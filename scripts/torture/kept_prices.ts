@@ -108,15 +108,20 @@ const ANSWERS_MAX = 10_000;
 
 async function readRange(port: number, symbol: string, fromNs: bigint, toNs: bigint): Promise<Kept> {
   const kept: Kept = { texts: new Map(), holes: [] };
-  let path: string | undefined = `${REST_PATHS.range}?asset=${symbol}&from=${fromNs}&to=${toNs}`;
+  let path: string | undefined = rangePath(symbol, fromNs, toNs);
   for (let answers = 0; path !== undefined; answers++) {
     assert(answers < ANSWERS_MAX, `the range of ${symbol} does not end`);
     const { status, body, link }: Answer = await ask(port, path);
     if (status === 200) for (const line of body.split('\n').filter(Boolean)) keep(kept, parseExactJson(line));
-    else keepHole(kept, path, status, body);
-    path = /^<(.+)>; rel="next"$/.exec(link ?? '')?.[1];
+    const keptFrom: bigint | undefined = status === 200 ? undefined : keepHole(kept, path, status, body);
+    const next: string | undefined = keptFrom === undefined ? undefined : rangePath(symbol, keptFrom, toNs);
+    path = /^<(.+)>; rel="next"$/.exec(link ?? '')?.[1] ?? next;
   }
   return kept;
+}
+
+function rangePath(symbol: string, fromNs: bigint, toNs: bigint): string {
+  return `${REST_PATHS.range}?asset=${symbol}&from=${fromNs}&to=${toNs}`;
 }
 
 async function readInstant(port: number, symbol: string, atNs: bigint): Promise<Kept> {
@@ -133,10 +138,19 @@ function keep({ texts }: Kept, value: unknown): void {
   texts.set(aggregate.service_signed_price.timestamped_signature.timestamp, writeExactJson(aggregate));
 }
 
-function keepHole({ holes }: Kept, path: string, status: number, body: string): void {
+/**
+ * Keeps what an answer says of lost times. A process that was killed before its first commit has lost everything before the past begins.
+ * @returns the beginning of the past, if the answer lies before it
+ */
+function keepHole({ holes }: Kept, path: string, status: number, body: string): bigint | undefined {
   assert([404, 410].includes(status), `${path}: ${status} ${body}`);
-  const { damaged } = parseExactJson(body) as { damaged?: Kept['holes'][number] };
-  if (damaged !== undefined) holes.push(damaged);
+  const answer = parseExactJson(body) as { damaged?: Kept['holes'][number]; kept_from?: bigint };
+  if (answer.damaged !== undefined) holes.push(answer.damaged);
+  else if (answer.kept_from !== undefined) {
+    holes.push({ from: 0n, to: answer.kept_from - 1n });
+    return answer.kept_from;
+  }
+  return undefined;
 }
 
 interface Answer {
