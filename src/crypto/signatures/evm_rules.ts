@@ -6,6 +6,7 @@ import {
   evmAggregateHash,
   evmPriceHash,
   isCanonicalSignature,
+  isEvmAggregateHash,
   isEvmPriceHash,
 } from '../evm.js';
 import { type EvmVerifyJob, verifyAlone } from '../evm_verifier.js';
@@ -30,7 +31,7 @@ export const EVM_RULES: SignatureRules<EvmVerifyJob> = {
   },
   aggregateJob({ symbol, signedAtNs, price, merkleRoot, msgHash, r, s, v }, address, checksum) {
     const message = { address, symbol, signedAtNs, price, merkleRoot, checksum };
-    if (!evmAggregateHash(message).equals(msgHash)) return 'msg_hash is of another aggregate';
+    if (!isEvmAggregateHash(msgHash, message)) return 'msg_hash is of another aggregate';
     const recovery = v === undefined ? undefined : v - RECOVERY_OFFSET;
     if (recovery !== 0 && recovery !== 1) return 'v is missing';
     const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
