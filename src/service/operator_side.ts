@@ -107,12 +107,12 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       ...announcementWarnings(announced()),
       ...certificateDates(settings().config, millisecondOf(clock.nowNs())).map(({ message }) => message),
       ...past.damage.map((damage) => `the past is damaged: ${damage}`),
-      ...backlogWarnings(store.figures()),
+      ...backlogWarnings(store.position),
       ...nearHorizons(settings().config.calendars, millisecondOf(clock.nowNs())).map(
         ({ name, message }) => `calendar ${name}: ${message}`,
       ),
     ],
-    facts: () => ({ version: program.version, formats: FORMATS, log: logPosition(store.figures()) }),
+    facts: () => ({ version: program.version, formats: FORMATS, log: logPosition(store.position) }),
     metrics: metricsText,
     lastReload: () => reloads.verdict,
   });

@@ -18,7 +18,13 @@ import { NoticedDamage } from './noticed_damage.js';
 import type { StoreReader } from './reader.js';
 import { SegmentSealer } from './segment_sealer.js';
 import { SNAPSHOT_FILE } from './state_snapshot.js';
-import type { SegmentFollower, StoredInput, StoreFigures, StoreOptions } from './store_options.js';
+import type {
+  SegmentFollower,
+  SegmentPosition,
+  StoredInput,
+  StoreFigures,
+  StoreOptions,
+} from './store_options.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
 
 /**
@@ -194,7 +200,13 @@ export class Store implements StoreReader {
     this.#damage.notice(reason);
   }
 
-  /** Returns the size and the age of the folder. */
+  /** The position of the log. Asks the disk for nothing. */
+  get position(): SegmentPosition {
+    const { log } = this.#logged;
+    return { segment: log.newest.segment, segmentsWaiting: log.segmentsToSeal };
+  }
+
+  /** Returns the size and the age of the folder, and the position of its log. */
   figures(): StoreFigures {
     const { dir } = this.#options;
     const folder = logFolderOf(dir);
@@ -208,8 +220,7 @@ export class Store implements StoreReader {
       freeBytes: log.freeBytes,
       committedAtMs: log.committedAtMs,
       oldestDay: this.#candles.oldestDay,
-      segment: log.newest.segment,
-      segmentsWaiting: log.segmentsToSeal,
+      ...this.position,
     };
   }
 

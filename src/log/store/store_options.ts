@@ -6,7 +6,15 @@ import type { AcceptedInput } from '../records/accepted_input.js';
 import type { FolderOptions } from './folder.js';
 import type { LoggedStateOptions } from './logged_state.js';
 
-export interface StoreFigures {
+/** The position of the log of a data folder. */
+export interface SegmentPosition {
+  /** The number of the segment of the log that has the newest commit. */
+  readonly segment: number;
+  /** The number of finished segments whose entries are not in the past, the candles and the snapshot yet. */
+  readonly segmentsWaiting: number;
+}
+
+export interface StoreFigures extends SegmentPosition {
   /** The size of the log, the snapshot and the candles. */
   readonly bytes: number;
   /** The free space of the file system for this process. */
@@ -15,10 +23,6 @@ export interface StoreFigures {
   readonly committedAtMs: number | undefined;
   /** The first day of the oldest month that has candles, in days since 1970. */
   readonly oldestDay: number | undefined;
-  /** The number of the segment of the log that has the newest commit. */
-  readonly segment: number;
-  /** The number of finished segments whose entries are not in the past, the candles and the snapshot yet. */
-  readonly segmentsWaiting: number;
 }
 
 export interface StoredInput extends AcceptedInput {
